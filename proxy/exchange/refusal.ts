@@ -1,0 +1,36 @@
+import { Headers } from './headers.ts';
+
+/** Why the gateway itself answered; the access log's `reason`, the metric's label and the `x-gw-reason` header. */
+export type Reason =
+  | 'DirectResponse'
+  | 'NotFound'
+  | 'NoHealthyBackend'
+  | 'Internal'
+  | 'InvalidRequest'
+  | 'JwtAuth'
+  | 'Oidc'
+  | 'BasicAuth'
+  | 'APIKeyAuth'
+  | 'ExtAuth'
+  | 'Authorization'
+  | 'Timeout'
+  | 'ExtProc'
+  | 'RateLimit'
+  | 'Guardrail'
+  | 'MCP'
+  | 'UpstreamFailure';
+
+/** An answer that the gateway makes instead of an upstream: expected, so a value and not an exception. */
+export interface Refusal {
+  readonly status: number;
+  readonly reason: Reason;
+  /** Plain text for the client, and the log's `error`. */
+  readonly message: string;
+  readonly headers?: Headers | undefined;
+  /** The body is empty although there is a message (413 and 502 of the buffer policy). */
+  readonly bodyless?: boolean | undefined;
+}
+
+export function refuse(status: number, reason: Reason, message: string): Refusal {
+  return { status, reason, message };
+}

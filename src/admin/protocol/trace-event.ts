@@ -1,0 +1,104 @@
+/**
+ * The events of `/debug/trace`. One JSON object per event; times are microseconds since the trace began (monotonic).
+ * `requestId`, `startTime` (first event only) and the type `dropped` extend the protocol; readers that do not know
+ * them can ignore them.
+ */
+export type Severity = 'success' | 'info' | 'warn' | 'error';
+
+export interface TraceEvent {
+  /** Set only for timed events. */
+  readonly eventStart: number | null;
+  readonly eventEnd: number;
+  readonly severity: Severity;
+  /** Nesting of calls that the gateway makes for a request (`mirror`, `ext_authz`, …); absent at the top. */
+  readonly scope?: readonly string[];
+  /** Which request this event belongs to; on every event of a `follow` stream and on each first event. */
+  readonly requestId?: string;
+  /** Wall clock of time zero, RFC 3339 with microseconds; on the first event of each request. */
+  readonly startTime?: string;
+  readonly message: TraceMessage;
+}
+
+export type TraceMessage =
+  | { readonly type: 'requestStarted' }
+  | { readonly type: 'requestSnapshot'; readonly stage: string; readonly requestState: RequestState }
+  | { readonly type: 'responseSnapshot'; readonly stage: string; readonly requestState: RequestState }
+  /** `body` is base64; `truncated` counts the bytes beyond the recorded limit. */
+  | { readonly type: 'bodySnapshot'; readonly stage: string; readonly body: string; readonly truncated?: number }
+  | { readonly type: 'cel'; readonly expr: string; readonly requestState: RequestState; readonly result: unknown }
+  | {
+      readonly type: 'routeSelection';
+      readonly selectedRoute: string | null;
+      readonly evaluatedRoutes: readonly string[];
+      /** Extension: for each route that lost, the first thing that did not match. */
+      readonly rejectedRoutes?: readonly RejectedRoute[];
+    }
+  | { readonly type: 'policySelection'; readonly phase: PolicyPhase; readonly effectivePolicy: Record<string, unknown> }
+  | { readonly type: 'policy'; readonly kind: string; readonly result: PolicyResult }
+  | { readonly type: 'policyEvent'; readonly kind: string; readonly details: string | Record<string, unknown> }
+  | { readonly type: 'traceSampling'; readonly decision: string }
+  | {
+      readonly type: 'authorizationResult';
+      readonly rules: readonly { readonly name: string; readonly matched: boolean; readonly mode: string }[];
+      readonly result: 'allow' | 'deny';
+    }
+  | { readonly type: 'backendCallStart'; readonly target: string }
+  | { readonly type: 'backendCallResult'; readonly status: number | null; readonly error: string | null }
+  | { readonly type: 'requestFinished'; readonly status: number | null; readonly error: string | null }
+  /** Extension: the reader was too slow, `count` events are missing here. */
+  | { readonly type: 'dropped'; readonly count: number }
+  /** Made by a client about the stream itself; never sent by a server. */
+  | { readonly type: 'message'; readonly text: string };
+
+export type PolicyPhase = 'frontend' | 'listenerFrontend' | 'gateway' | 'route' | 'backend' | 'subBackend' | 'inlineBackend';
+
+export type PolicyResult =
+  | { readonly type: 'skip'; readonly reason: string }
+  | { readonly type: 'apply'; readonly details: string; readonly snapshot: RequestState | null };
+
+export interface RejectedRoute {
+  readonly route: string;
+  /** `hostname`, `path`, `method`, `header x-team`, `query page`, or `precedence` for a match that came second. */
+  readonly failed: string;
+  readonly expected: string;
+  readonly actual: string | null;
+}
+
+/** What an expression could see at that moment; empty parts are left out. */
+export interface RequestState {
+  readonly request?: {
+    readonly method?: string;
+    readonly uri?: string;
+    readonly path?: string;
+    readonly pathAndQuery?: string;
+    readonly host?: string;
+    readonly scheme?: string;
+    readonly version?: string;
+    readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+    /** base64 */
+    readonly body?: string;
+    readonly startTime?: string;
+    readonly endTime?: string;
+  };
+  readonly response?: {
+    readonly code?: number;
+    readonly grpcStatus?: number;
+    readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+    /** base64 */
+    readonly body?: string;
+  };
+  readonly proxy?: {
+    readonly bind?: string;
+    readonly gateway?: { readonly namespace: string; readonly name: string };
+    readonly listener?: { readonly name: string };
+    readonly route?: { readonly namespace: string; readonly name: string; readonly kind?: string; readonly rule?: string };
+    readonly requestProcessingDuration?: string;
+    readonly upstreamDuration?: string;
+    readonly responseProcessingDuration?: string;
+  };
+  readonly source?: Readonly<Record<string, unknown>>;
+  readonly destination?: Readonly<Record<string, unknown>>;
+  readonly backend?: { readonly name: string; readonly type: string; readonly protocol: string };
+  readonly env?: Readonly<Record<string, unknown>>;
+  readonly [variable: string]: unknown;
+}

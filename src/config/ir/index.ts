@@ -1,0 +1,11 @@
+/**
+ * The intermediate representation: one model of configuration, whatever it was read from. Every default is filled,
+ * every name resolved, every "exactly one of" a union on `kind`, every duration in milliseconds, every size in bytes.
+ * It is plain data (structured-clonable but for `Secret`, see `transfer.ts`), so that a worker thread can receive it.
+ */
+export type * from './gateway.ts';
+export type * from './route.ts';
+export type * from './backend.ts';
+export type * from './policy.ts';
+export type * from './process.ts';
+export type * from './tls.ts';

@@ -1,0 +1,204 @@
+import type { SimpleBackendRef } from './backend.ts';
+import type { Keepalives } from './process.ts';
+import type { BackendTls, KeyExchangeGroup, TlsVersion } from './tls.ts';
+
+/** Literal header changes, applied add → set → remove. Names are kept as written. */
+export interface HeaderModifier {
+  readonly add: readonly (readonly [name: string, value: string])[];
+  readonly set: readonly (readonly [name: string, value: string])[];
+  readonly remove: readonly string[];
+}
+
+export type AuthorityChange =
+  | { readonly kind: 'full'; readonly value: string }
+  | { readonly kind: 'host'; readonly value: string }
+  | { readonly kind: 'port'; readonly value: number }
+  | { readonly kind: 'auto' }
+  | { readonly kind: 'none' };
+
+export type PathChange =
+  | { readonly kind: 'full'; readonly value: string }
+  | { readonly kind: 'prefix'; readonly value: string };
+
+export interface RequestRedirect {
+  readonly scheme?: 'http' | 'https' | undefined;
+  readonly authority?: AuthorityChange | undefined;
+  readonly path?: PathChange | undefined;
+  readonly status: number;
+}
+
+export interface UrlRewrite {
+  readonly authority?: AuthorityChange | undefined;
+  readonly path?: PathChange | undefined;
+}
+
+export interface RequestMirror {
+  readonly backend: SimpleBackendRef;
+  /** 0..1 */
+  readonly percentage: number;
+}
+
+export interface DirectResponse {
+  readonly status: number;
+  readonly body: Uint8Array;
+}
+
+export interface Timeout {
+  readonly requestTimeoutMs?: number | undefined;
+  readonly backendRequestTimeoutMs?: number | undefined;
+}
+
+export interface Retry {
+  /** Retries after the first try. */
+  readonly attempts: number;
+  readonly backoffMs: number;
+  readonly codes: readonly number[];
+}
+
+export interface BufferLimit {
+  /** Undefined: `frontendPolicies.http.maxBufferSize`. */
+  readonly maxBytes?: number | undefined;
+  readonly failureMode: 'failClosed' | 'failOpen';
+}
+
+export interface BufferPolicy {
+  readonly request?: BufferLimit | undefined;
+  readonly response?: BufferLimit | undefined;
+}
+
+export interface Delay {
+  readonly durationMs: number;
+}
+
+export interface BackendHttp {
+  readonly version?: 'HTTP/1.1' | 'HTTP/2.0' | undefined;
+  readonly requestTimeoutMs?: number | undefined;
+}
+
+export interface BackendTcp {
+  readonly keepalives?: Keepalives | undefined;
+  readonly connectTimeoutMs?: number | undefined;
+}
+
+export interface HealthPolicy {
+  readonly eviction?:
+    | {
+        readonly durationMs?: number | undefined;
+        /** 0..1 */
+        readonly restoreHealth?: number | undefined;
+        readonly consecutiveFailures?: number | undefined;
+        /** 0..1 */
+        readonly healthThreshold?: number | undefined;
+      }
+    | undefined;
+}
+
+/** What an inline backend, a named backend or a route may say about connecting to a backend. */
+export interface BackendPolicies {
+  readonly requestHeaderModifier?: HeaderModifier | undefined;
+  readonly responseHeaderModifier?: HeaderModifier | undefined;
+  readonly requestRedirect?: RequestRedirect | undefined;
+  readonly requestMirror?: readonly RequestMirror[] | undefined;
+  readonly backendTLS?: BackendTls | undefined;
+  readonly http?: BackendHttp | undefined;
+  readonly tcp?: BackendTcp | undefined;
+  readonly health?: HealthPolicy | undefined;
+}
+
+/** What may be attached to a route. `backendTLS` is handed on to the backends of the route. */
+export interface RoutePolicies {
+  readonly timeout?: Timeout | undefined;
+  readonly retry?: Retry | undefined;
+  readonly buffer?: BufferPolicy | undefined;
+  readonly delay?: Delay | undefined;
+  readonly directResponse?: DirectResponse | undefined;
+  readonly urlRewrite?: UrlRewrite | undefined;
+  readonly requestRedirect?: RequestRedirect | undefined;
+  readonly requestHeaderModifier?: HeaderModifier | undefined;
+  readonly responseHeaderModifier?: HeaderModifier | undefined;
+  readonly requestMirror?: readonly RequestMirror[] | undefined;
+  readonly backendTLS?: BackendTls | undefined;
+}
+
+export type PolicyTarget =
+  | {
+      readonly kind: 'gateway';
+      readonly gatewayName: string;
+      readonly gatewayNamespace: string;
+      readonly listenerName?: string | undefined;
+      readonly port?: number | undefined;
+    }
+  | {
+      readonly kind: 'listenerSet';
+      readonly name: string;
+      readonly namespace: string;
+      readonly section?: string | undefined;
+    }
+  | {
+      readonly kind: 'route';
+      readonly name: string;
+      readonly namespace: string;
+      readonly ruleName?: string | undefined;
+      readonly routeKind?: string | undefined;
+    }
+  | {
+      readonly kind: 'backend';
+      readonly name: string;
+      readonly namespace: string;
+      readonly section?: string | undefined;
+    }
+  | {
+      readonly kind: 'service';
+      readonly hostname: string;
+      readonly namespace: string;
+      readonly port?: number | undefined;
+    };
+
+/** An entry of `policies[]`: exactly one policy and where it attaches. */
+export interface TargetedPolicy {
+  readonly key: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly target: PolicyTarget;
+  readonly phase: 'route' | 'gateway';
+  readonly policy:
+    | { readonly kind: 'traffic'; readonly traffic: RoutePolicies }
+    | { readonly kind: 'backend'; readonly backend: BackendPolicies };
+}
+
+/** `frontendPolicies`: for every listener. */
+export interface FrontendPolicies {
+  readonly http: FrontendHttp;
+  readonly tls: {
+    readonly handshakeTimeoutMs: number;
+    readonly alpn?: readonly string[] | undefined;
+    readonly minVersion?: TlsVersion | undefined;
+    readonly maxVersion?: TlsVersion | undefined;
+    readonly cipherSuites?: readonly string[] | undefined;
+    readonly keyExchangeGroups?: readonly KeyExchangeGroup[] | undefined;
+  };
+  readonly tcp?: { readonly keepalives: Keepalives } | undefined;
+  readonly proxyProtocol?:
+    | { readonly version: 'v1' | 'v2' | 'all'; readonly mode: 'strict' | 'optional' }
+    | undefined;
+  readonly connect: { readonly mode: 'deny' | 'route' | 'tunnel' };
+  /** Fields left out of the access log. */
+  readonly accessLog: { readonly remove: readonly string[] };
+}
+
+export interface FrontendHttp {
+  readonly maxBufferSize: number;
+  readonly http1MaxHeaders: number;
+  readonly http1IdleTimeoutMs: number;
+  readonly http1HeaderCase: 'lowercase' | 'preserve';
+  readonly http2WindowSize?: number | undefined;
+  readonly http2ConnectionWindowSize?: number | undefined;
+  readonly http2FrameSize?: number | undefined;
+  readonly http2MaxHeaderSize?: number | undefined;
+  readonly http2KeepaliveIntervalMs?: number | undefined;
+  readonly http2KeepaliveTimeoutMs?: number | undefined;
+  readonly maxConnectionDurationMs?: number | undefined;
+  /** A body on which nothing moves for this long is cut. */
+  readonly streamIdleTimeoutMs: number;
+  readonly forwardedHeaders: 'append' | 'overwrite' | 'off';
+}

@@ -1,0 +1,38 @@
+/** Where one of the local servers (admin, stats, readiness) listens. `hosts` has two entries for `localhost`. */
+export type ListenAddress =
+  | { readonly kind: 'off' }
+  | { readonly kind: 'unix'; readonly path: string }
+  | { readonly kind: 'tcp'; readonly hosts: readonly string[]; readonly port: number };
+
+export type DnsLookupFamily = 'All' | 'Auto' | 'V4Preferred' | 'V4Only' | 'V6Only';
+
+export interface Keepalives {
+  readonly enabled: boolean;
+  readonly timeMs: number;
+  readonly intervalMs: number;
+  readonly retries: number;
+}
+
+/** The `config` section: read at start, environment already applied. */
+export interface ProcessConfig {
+  readonly enableIpv6: boolean;
+  readonly dns: { readonly lookupFamily: DnsLookupFamily; readonly edns0?: boolean | undefined };
+  readonly adminAddr: ListenAddress;
+  readonly statsAddr: ListenAddress;
+  readonly readinessAddr: ListenAddress;
+  /** Lower-case header names. */
+  readonly sensitiveHeaders: readonly string[];
+  readonly terminationMaxDeadlineMs: number;
+  readonly terminationMinDeadlineMs: number;
+  readonly workerThreads: number;
+  readonly logging: { readonly level: string; readonly format: 'text' | 'json' };
+  readonly metrics: { readonly remove: readonly string[] };
+  readonly histograms: 'classic';
+  readonly backend: {
+    readonly keepalives: Keepalives;
+    readonly connectTimeoutMs: number;
+    readonly poolIdleTimeoutMs: number;
+    /** Most idle connections kept per host; undefined is no cap. */
+    readonly poolMaxSize?: number | undefined;
+  };
+}
