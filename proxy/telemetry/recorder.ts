@@ -1,0 +1,60 @@
+import type { Severity, TraceEvent, TraceMessage } from '../../src/admin/protocol/trace-event.ts';
+
+/** Takes finished events to whoever watches; must not block. */
+export type TraceSink = (event: TraceEvent) => void;
+
+/** Records the events of one traced request; made only when somebody watches. */
+export class Recorder {
+  readonly requestId: string;
+  readonly #sink: TraceSink;
+  readonly #originMs: number;
+  readonly #scope: readonly string[];
+  #first = true;
+
+  constructor(requestId: string, sink: TraceSink, originMs: number = performance.now(), scope: readonly string[] = []) {
+    this.requestId = requestId;
+    this.#sink = sink;
+    this.#originMs = originMs;
+    this.#scope = scope;
+    this.#first = scope.length === 0;
+  }
+
+  /** Microseconds since the request began; what `eventStart` of a timed event takes. */
+  now(): number {
+    return Math.max(0, Math.round((performance.now() - this.#originMs) * 1000));
+  }
+
+  emit(message: TraceMessage, severity: Severity = 'info', eventStart: number | null = null): void {
+    const first = this.#first;
+    this.#first = false;
+    this.#sink({
+      eventStart,
+      eventEnd: this.now(),
+      severity,
+      ...(this.#scope.length > 0 ? { scope: this.#scope } : {}),
+      requestId: this.requestId,
+      ...(first ? { startTime: wallClock(this.#originMs) } : {}),
+      message,
+    });
+  }
+
+  /** The final outcome of one policy. */
+  applied(kind: string, details: string, severity: Severity = 'info', eventStart: number | null = null): void {
+    this.emit({ type: 'policy', kind, result: { type: 'apply', details, snapshot: null } }, severity, eventStart);
+  }
+
+  skipped(kind: string, reason: string, severity: Severity = 'info'): void {
+    this.emit({ type: 'policy', kind, result: { type: 'skip', reason } }, severity);
+  }
+
+  /** A recorder for a call that the gateway makes on the request's behalf. */
+  scoped(name: string): Recorder {
+    return new Recorder(this.requestId, this.#sink, this.#originMs, [...this.#scope, name]);
+  }
+}
+
+function wallClock(originMs: number): string {
+  const epochMs = performance.timeOrigin + originMs;
+  const micros = Math.floor((epochMs % 1) * 1000);
+  return `${new Date(epochMs).toISOString().slice(0, -1)}${String(micros).padStart(3, '0')}Z`;
+}
