@@ -1,0 +1,117 @@
+import type { RequestState, TraceEvent } from '../../src/admin/protocol/trace-event.ts';
+import { noSteps, watchStep, type StepWatch } from './timing.ts';
+
+/** What the events of one request have told so far; the same facts head the viewer, the live table and the plain trace. */
+export interface RequestFacts {
+  readonly method: string | undefined;
+  readonly host: string | undefined;
+  readonly path: string | undefined;
+  readonly scheme: string | undefined;
+  /** Wall clock of time zero, RFC 3339. */
+  readonly startTime: string | undefined;
+  readonly status: number | undefined;
+  readonly error: string | undefined;
+  readonly route: string | null | undefined;
+  /** The target of the last call to a backend. */
+  readonly backend: string | undefined;
+  readonly backendCalls: number;
+  /** End of the latest event, microseconds since the trace began. */
+  readonly totalUs: number;
+  readonly finished: boolean;
+  readonly events: number;
+  readonly warnings: number;
+  readonly errors: number;
+  readonly steps: StepWatch;
+}
+
+export const noFacts: RequestFacts = {
+  method: undefined,
+  host: undefined,
+  path: undefined,
+  scheme: undefined,
+  startTime: undefined,
+  status: undefined,
+  error: undefined,
+  route: undefined,
+  backend: undefined,
+  backendCalls: 0,
+  totalUs: 0,
+  finished: false,
+  events: 0,
+  warnings: 0,
+  errors: 0,
+  steps: noSteps,
+};
+
+/** The facts after one more event of the request; `index` is the event's place in the caller's list. */
+export function withEvent(facts: RequestFacts, event: TraceEvent, index: number): RequestFacts {
+  const counted: RequestFacts = {
+    ...facts,
+    startTime: facts.startTime ?? event.startTime,
+    totalUs: Math.max(facts.totalUs, event.eventEnd),
+    events: facts.events + 1,
+    warnings: facts.warnings + (event.severity === 'warn' ? 1 : 0),
+    errors: facts.errors + (event.severity === 'error' ? 1 : 0),
+    steps: watchStep(facts.steps, event, index),
+  };
+  /* Calls that the gateway makes for the request (mirror, external authorization) say nothing about the request itself. */
+  return (event.scope ?? []).some((name) => name !== 'http') ? counted : withMessage(counted, event);
+}
+
+/** The facts of a whole request. */
+export function factsOf(events: readonly TraceEvent[]): RequestFacts {
+  return events.reduce(withEvent, noFacts);
+}
+
+/** `GET shop.test/cart`, or what of it is known. */
+export function requestLine(facts: RequestFacts): string {
+  const target = `${facts.host ?? ''}${facts.path ?? ''}`;
+  return [facts.method ?? '', target].filter((part) => part !== '').join(' ') || 'request';
+}
+
+/** `200`, `504`, `failed`, or `…` while the request runs. */
+export function statusText(facts: RequestFacts): string {
+  if (facts.status !== undefined) return String(facts.status);
+  if (facts.error !== undefined) return 'failed';
+  return facts.finished ? '-' : '…';
+}
+
+/** Whether a person who looks for trouble wants to see this request. */
+export function isProblem(facts: RequestFacts): boolean {
+  return facts.errors > 0 || facts.warnings > 0 || (facts.status ?? 0) >= 400 || facts.error !== undefined;
+}
+
+function withMessage(facts: RequestFacts, event: TraceEvent): RequestFacts {
+  const message = event.message;
+  switch (message.type) {
+    case 'requestSnapshot':
+    case 'cel':
+      return facts.method === undefined ? { ...facts, ...requestFields(message.requestState) } : facts;
+    case 'responseSnapshot':
+      return { ...facts, status: message.requestState?.response?.code ?? facts.status };
+    case 'routeSelection':
+      return { ...facts, route: message.selectedRoute };
+    case 'backendCallStart':
+      return { ...facts, backend: message.target, backendCalls: facts.backendCalls + 1 };
+    case 'requestFinished':
+      return {
+        ...facts,
+        status: message.status ?? facts.status,
+        error: message.error ?? undefined,
+        finished: true,
+      };
+    default:
+      return facts;
+  }
+}
+
+function requestFields(state: RequestState | undefined): Partial<RequestFacts> {
+  const request = state?.request;
+  if (request === undefined || request === null) return {};
+  return {
+    method: request.method,
+    host: request.host,
+    path: request.pathAndQuery ?? request.path,
+    scheme: request.scheme,
+  };
+}
