@@ -15,9 +15,10 @@ export async function install() {
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === hash) return;
   if (!holdsLockedVersions(JSON.parse(lock))) {
     progress(existsSync(inRoot('node_modules')) ? 'updating packages' : 'installing packages');
-    // Errors are shown whatever the log level that npm was started with.
-    const code = await npm(['ci', '--loglevel=error', '--no-audit', '--no-fund']);
-    if (code !== 0) throw new Error(`npm ci ended with code ${code}; is the npm registry reachable?`);
+    // `npm ci` refuses a lock file that lacks other platforms' optional packages; `install --no-save` keeps to the locked
+    // versions and hashes just the same and leaves the lock file alone. Errors are shown whatever npm's own log level.
+    const code = await npm(['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund']);
+    if (code !== 0) throw new Error(`npm install ended with code ${code}; is the npm registry reachable?`);
   }
   writeFileSync(STAMP, hash);
 }
