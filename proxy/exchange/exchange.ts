@@ -1,3 +1,4 @@
+import type { HttpRoute, PathMatch } from '../../src/config/ir/index.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { ConnectionFacts } from './connection.ts';
 import type { HttpRequest } from './message.ts';
@@ -18,6 +19,15 @@ export class Exchange {
   /** The client's request line before any policy changed it, for the log. */
   readonly clientAuthority: string;
   readonly clientTarget: string;
+  /** The last route of the chain that routing chose; null before. */
+  route: HttpRoute | null = null;
+  /** The path match of that route; what prefix rewrites and redirects replace. */
+  matchedPath: PathMatch | null = null;
+  /** `performance.now()` at which the response head is due; null is no limit. */
+  deadlineAt: number | null = null;
+  /** The client went away before its response was complete. */
+  clientGone = false;
+  #goneListeners: Set<() => void> | null = null;
 
   constructor(request: HttpRequest, connection: ConnectionFacts, transport: Transport, trace: Recorder | null) {
     this.request = request;
@@ -27,6 +37,25 @@ export class Exchange {
     this.trace = trace;
     this.clientAuthority = request.authority;
     this.clientTarget = request.target;
+  }
+
+  /** Calls `listener` once when the client goes away, at once if it already has; returns what takes it off again. */
+  onClientGone(listener: () => void): () => void {
+    if (this.clientGone) {
+      listener();
+      return () => {};
+    }
+    this.#goneListeners ??= new Set();
+    this.#goneListeners.add(listener);
+    return () => this.#goneListeners?.delete(listener);
+  }
+
+  /** Called by the owner of the exchange when the transport reports that the client left. */
+  clientLeft(): void {
+    this.clientGone = true;
+    const listeners = this.#goneListeners;
+    this.#goneListeners = null;
+    if (listeners !== null) for (const listener of listeners) listener();
   }
 }
 
