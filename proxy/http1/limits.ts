@@ -1,0 +1,23 @@
+/** Bounds on what a peer may send before anything of it is believed. */
+export interface HeadLimits {
+  /** Request line or status line and fields, bytes. */
+  readonly maxHeadBytes: number;
+  readonly maxHeaders: number;
+}
+
+export const DEFAULT_MAX_HEAD_BYTES = 64 * 1024;
+export const DEFAULT_MAX_HEADERS = 100;
+/** Chunk extensions are skipped, not kept; more than this in one body is an attack. */
+export const MAX_CHUNK_EXTENSION_BYTES = 16 * 1024;
+export const MAX_TRAILER_BYTES = 16 * 1024;
+
+/** A message that breaks RFC 9112; `status` is what a client is told, a broken upstream is a failed call. */
+export class Http1Error extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'Http1Error';
+    this.status = status;
+  }
+}
