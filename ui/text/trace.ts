@@ -1,0 +1,98 @@
+import type { TraceEvent } from '../../src/admin/protocol/trace-event.ts';
+import { clean, clipEnd, fit, fitRight, width } from '../terminal/text.ts';
+import type { Style } from '../theme.ts';
+import { factsOf, requestLine, statusText, type RequestFacts } from '../trace/request.ts';
+import { labelOf, severityGlyph, summaryOf } from '../trace/summary.ts';
+import { durationUs, endUs, formatMicros, slowestStep, startUs } from '../trace/timing.ts';
+import { plainPaint, type Paint } from './paint.ts';
+
+export interface TraceTextOptions {
+  /** Columns of the terminal; without it nothing is cut. */
+  readonly width?: number | undefined;
+  readonly paint?: Paint | undefined;
+}
+
+const OFFSET = 9;
+const DURATION = 9;
+const TYPE = 14;
+const INDENT = OFFSET + DURATION + TYPE + 2 * 3 + 2;
+
+/** What one request met, for pipes and CI: a head line, one line for each event, the slowest step and the total. */
+export function renderTrace(events: readonly TraceEvent[], options: TraceTextOptions = {}): string {
+  const paint = options.paint ?? plainPaint;
+  const cut = (line: string): string => (options.width === undefined ? line : clipEnd(line, options.width));
+  const facts = factsOf(events);
+  const rows = events.flatMap((event) => [
+    eventLine(event, paint, options.width),
+    ...reasonLines(event).map((line) => paint('dim', cut(line))),
+  ]);
+  return [headLine(facts, events, paint), titleLine(paint), ...rows, ...footLines(facts, events, paint)]
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function headLine(facts: RequestFacts, events: readonly TraceEvent[], paint: Paint): string {
+  const id = events.find((event) => event.requestId !== undefined)?.requestId;
+  const rest = [id === undefined ? '' : `id ${id}`, facts.startTime ?? ''].filter(Boolean).join('  ');
+  return [paint('bold', clean(requestLine(facts))), paint('dim', clean(rest))].filter(Boolean).join('  ');
+}
+
+function titleLine(paint: Paint): string {
+  return paint(
+    'dim',
+    `${fitRight('OFFSET', OFFSET)}  ${fitRight('DURATION', DURATION)}  ${fit('TYPE', TYPE + 2)}  SUMMARY`,
+  );
+}
+
+const STYLES: Readonly<Record<TraceEvent['severity'], Style>> = {
+  success: 'success',
+  info: 'plain',
+  warn: 'warn',
+  error: 'error',
+};
+
+function eventLine(event: TraceEvent, paint: Paint, columns: number | undefined): string {
+  const took = durationUs(event);
+  const offset = fitRight(formatMicros(startUs(event)), OFFSET);
+  const duration = fitRight(took === undefined ? '' : formatMicros(took), DURATION);
+  const label = labelOf(event);
+  const type = width(label) > TYPE ? clean(label) : fit(label, TYPE);
+  const summary = clean(summaryOf(event));
+  const room = columns === undefined ? summary : clipEnd(summary, Math.max(10, columns - INDENT));
+  const style = STYLES[event.severity];
+  return `${paint('dim', offset)}  ${duration}  ${paint(style, severityGlyph(event.severity))} ${paint(style, type)}  ${paint(style, room)}`;
+}
+
+/** Why the routes that were not chosen were not. */
+function reasonLines(event: TraceEvent): readonly string[] {
+  if (event.message.type !== 'routeSelection') return [];
+  return (event.message.rejectedRoutes ?? []).map((lost) => {
+    const got = lost.actual === null ? 'there is none' : `got ${lost.actual}`;
+    const reason =
+      lost.failed === 'precedence'
+        ? 'matches too, but comes second'
+        : `${lost.failed}: expected ${lost.expected}, ${got}`;
+    return `${' '.repeat(INDENT)}not ${clean(lost.route)}: ${clean(reason)}`;
+  });
+}
+
+function footLines(facts: RequestFacts, events: readonly TraceEvent[], paint: Paint): readonly string[] {
+  const total = endUs(events);
+  const slowest = slowestLine(events, total);
+  const state = facts.finished ? `status ${statusText(facts)}` : 'not finished';
+  const failure = facts.error === undefined ? '' : `, error: ${clean(facts.error)}`;
+  const style: Style = facts.errors > 0 || (facts.status ?? 0) >= 500 ? 'error' : 'bold';
+  return [
+    ...(slowest === undefined ? [] : [slowest]),
+    paint(style, `total ${formatMicros(total)}, ${state}${failure}`),
+  ];
+}
+
+function slowestLine(events: readonly TraceEvent[], totalUs: number): string | undefined {
+  const slowest = slowestStep(events);
+  const event = slowest === undefined ? undefined : events[slowest.index];
+  if (slowest === undefined || event === undefined || totalUs <= 0) return undefined;
+  const share = Math.round((slowest.us / totalUs) * 100);
+  const what = slowest.kind === 'step' ? labelOf(event) : `the wait before ${labelOf(event)}`;
+  return clean(`slowest step: ${what}, ${formatMicros(slowest.us)} (${share} %)`);
+}
