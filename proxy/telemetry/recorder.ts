@@ -3,16 +3,32 @@ import type { Severity, TraceEvent, TraceMessage } from '../../src/admin/protoco
 /** Takes finished events to whoever watches; must not block. */
 export type TraceSink = (event: TraceEvent) => void;
 
+/** Who keeps a trace open: it ends when nobody holds it any more. */
+export interface TraceLife {
+  hold(): void;
+  release(): void;
+}
+
+const endless: TraceLife = { hold() {}, release() {} };
+
 /** Records the events of one traced request; made only when somebody watches. */
 export class Recorder {
   readonly requestId: string;
   readonly #sink: TraceSink;
   readonly #originMs: number;
   readonly #scope: readonly string[];
+  readonly #life: TraceLife;
   #first = true;
 
-  constructor(requestId: string, sink: TraceSink, originMs: number = performance.now(), scope: readonly string[] = []) {
+  constructor(
+    requestId: string,
+    sink: TraceSink,
+    originMs: number = performance.now(),
+    scope: readonly string[] = [],
+    life: TraceLife = endless,
+  ) {
     this.requestId = requestId;
+    this.#life = life;
     this.#sink = sink;
     this.#originMs = originMs;
     this.#scope = scope;
@@ -49,7 +65,20 @@ export class Recorder {
 
   /** A recorder for a call that the gateway makes on the request's behalf. */
   scoped(name: string): Recorder {
-    return new Recorder(this.requestId, this.#sink, this.#originMs, [...this.#scope, name]);
+    return new Recorder(this.requestId, this.#sink, this.#originMs, [...this.#scope, name], this.#life);
+  }
+
+  /**
+   * Keeps the trace open beyond `requestFinished`, for work that reports late (a mirror, a body still on its way).
+   * Call what is returned, once, when that work is over.
+   */
+  hold(): () => void {
+    this.#life.hold();
+    let held = true;
+    return () => {
+      if (held) this.#life.release();
+      held = false;
+    };
   }
 }
 

@@ -1,0 +1,57 @@
+import type { GatewayConfig } from '../../src/config/ir/index.ts';
+import type { Logger } from '../../src/shared/log.ts';
+import type { AdminReply, AdminCall } from '../admin/admin-call.ts';
+import type { ThreadTelemetry } from '../telemetry/thread-telemetry.ts';
+
+/** What carries the traffic of one data thread. The supervisor drives it; it knows no files, signals or admin server. */
+export interface DataPlane {
+  /**
+   * Compiles a whole configuration and opens the sockets that it adds, beside what is live. Throws a `GwError` and leaves
+   * nothing behind when any of it fails. New sockets do not answer before `commit`. One preparation at a time.
+   * `endpointRows` says where in `shared.endpoints` the state of each endpoint identity lives.
+   */
+  prepare(config: GatewayConfig, revision: string, endpointRows: ReadonlyMap<string, number>): Promise<void>;
+  /** Makes what was prepared live, in one step; cannot fail. What is no longer used is drained in the background. */
+  commit(): void;
+  /** Forgets what was prepared and closes the sockets opened for it. */
+  rollback(): void;
+  /**
+   * Asks clients to leave (`connection: close`, GOAWAY) and resolves when no connection is open. New connections are still
+   * accepted, each asked to leave after its first response.
+   */
+  drain(): Promise<void>;
+  /** Closes every socket, whatever is in flight. */
+  destroy(): void;
+  /** The bound sockets, prepared ones included; tells which number a bind on port 0 got. */
+  addresses(): readonly BoundAddress[];
+  /** One line for each live connection and exchange, oldest first. */
+  liveTasks(): readonly string[];
+}
+
+export interface BoundAddress {
+  readonly bindKey: string;
+  readonly port: number;
+}
+
+/** What a data plane is given when its thread starts. */
+export interface DataPlaneInit {
+  /** 0 … threadCount - 1 */
+  readonly threadIndex: number;
+  readonly threadCount: number;
+  /** Open sockets with `reusePort`: other threads listen on the same ports. */
+  readonly reusePort: boolean;
+  /** Memory that all threads of the replica see. */
+  readonly shared: SharedMemory;
+  readonly telemetry: ThreadTelemetry;
+  readonly log: Logger;
+  /** Hands a request of an `internal` backend to the admin router of the control thread. */
+  readonly admin: (call: AdminCall) => Promise<AdminReply>;
+}
+
+export interface SharedMemory {
+  /** Rows of `EndpointStore`; read through an `EndpointView`. */
+  readonly endpoints: SharedArrayBuffer;
+}
+
+/** The export `createDataPlane` of a data-plane module. */
+export type CreateDataPlane = (init: DataPlaneInit) => DataPlane;

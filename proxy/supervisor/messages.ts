@@ -1,0 +1,78 @@
+import type { SealedConfig } from '../../src/config/transfer.ts';
+import type { LogFormat } from '../../src/shared/log.ts';
+import type { AdminCall, AdminReply } from '../admin/admin-call.ts';
+import type { Batch } from '../telemetry/outbox.ts';
+import type { TraceItem } from '../telemetry/trace-tap.ts';
+import type { BoundAddress } from './data-plane.ts';
+import type { SeriesRegistration } from './shared-metrics.ts';
+
+/** What a data thread is started with; plain data. */
+export interface ThreadInit {
+  /** Module that exports `createDataPlane`. */
+  readonly module: string;
+  readonly threadIndex: number;
+  readonly threadCount: number;
+  readonly reusePort: boolean;
+  readonly endpoints: SharedArrayBuffer;
+  readonly traceGate: SharedArrayBuffer;
+  /** One counter per thread, bumped each second by a thread that is alive. */
+  readonly heartbeats: SharedArrayBuffer;
+  readonly logFilter: string;
+  readonly logFormat: LogFormat;
+  readonly sensitiveHeaders: readonly string[];
+}
+
+export interface PrepareArgument {
+  readonly config: SealedConfig;
+  readonly revision: string;
+  readonly endpointRows: ReadonlyMap<string, number>;
+}
+
+/** Facts about a thread's runtime that only the thread itself can tell. */
+export interface ThreadRuntime {
+  readonly thread: string;
+  readonly heap: {
+    readonly used: number;
+    readonly total: number;
+    readonly limit: number;
+    readonly external: number;
+    readonly arrayBuffers: number;
+  };
+  /** Since the thread began; 0..1 */
+  readonly eventLoopUtilization: number;
+  /** Seconds, since the last question. */
+  readonly eventLoopLag: { readonly mean: number; readonly max: number };
+}
+
+/** What the control thread says to a data thread. */
+export type ControlToData = {
+  readonly calls: {
+    readonly prepare: { readonly argument: PrepareArgument; readonly result: readonly BoundAddress[] };
+    readonly commit: { readonly argument: null; readonly result: null };
+    readonly rollback: { readonly argument: null; readonly result: null };
+    readonly drain: { readonly argument: null; readonly result: null };
+    readonly destroy: { readonly argument: null; readonly result: null };
+    readonly tasks: { readonly argument: null; readonly result: readonly string[] };
+    readonly runtime: { readonly argument: null; readonly result: ThreadRuntime };
+  };
+  readonly notes: {
+    readonly logFilter: string;
+    readonly logWritten: null;
+    readonly traceTaken: null;
+  };
+};
+
+/** What a data thread says to the control thread. */
+export type DataToControl = {
+  readonly calls: {
+    readonly admin: { readonly argument: AdminCall; readonly result: AdminReply };
+  };
+  readonly notes: {
+    readonly ready: null;
+    /** The data plane could not be made; the thread is of no use. */
+    readonly broken: string;
+    readonly log: Batch<string>;
+    readonly trace: Batch<TraceItem>;
+    readonly series: SeriesRegistration;
+  };
+};

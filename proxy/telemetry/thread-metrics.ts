@@ -1,0 +1,246 @@
+import type { Reason } from '../exchange/refusal.ts';
+import { SeriesSlab, type SeriesRegistration } from '../supervisor/shared-metrics.ts';
+import { trafficMetrics, type MetricSpec, type TrafficMetric } from './metric-catalog.ts';
+
+/** Labels that every request of a route has in common. */
+export interface RouteLabels {
+  readonly bind: string;
+  readonly gateway: string;
+  readonly listener: string;
+  readonly route: string;
+  readonly routeRule: string;
+}
+
+export interface ConnectionLabels {
+  readonly bind: string;
+  readonly gateway: string;
+  readonly listener: string;
+  readonly protocol: 'http' | 'https' | 'tcp' | 'tls';
+}
+
+/** What a finished request adds; milliseconds. */
+export interface RequestSample {
+  readonly method: string;
+  readonly status: number;
+  readonly reason: Reason | 'Upstream';
+  readonly durationMs: number;
+  readonly responseBytes: number;
+  readonly retries: number;
+  /** Undefined when the request never went upstream. */
+  readonly requestProcessingMs: number | undefined;
+  readonly responseProcessingMs: number | undefined;
+}
+
+export type CallKind = 'Primary' | 'Policy' | 'Mirror';
+export type CallSubtype = 'Http' | 'Llm' | 'Mcp' | 'ExtAuthz' | 'ExtProc' | 'Guardrail' | 'RateLimit' | 'Oidc';
+
+/** Beyond this many series of one thread, further label sets are counted together as `overflow`. */
+const MAX_SERIES = 20_000;
+const UNKNOWN = 'unknown';
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
+
+/** The numbers of one data thread. Series are resolved once; counting is a few additions in shared memory. */
+export class ThreadMetrics {
+  readonly #slab: SeriesSlab;
+  readonly #known = new Map<string, Counter | Histogram>();
+  readonly #routes = new Map<string, RouteSeries>();
+  readonly #connections = new Map<string, ConnectionSeries>();
+  #series = 0;
+
+  constructor(register: (registration: SeriesRegistration) => void) {
+    this.#slab = new SeriesSlab(register);
+  }
+
+  /** The series of a route; keep the result beside the compiled route. */
+  route(labels: RouteLabels): RouteSeries {
+    const values = [labels.bind, labels.gateway, labels.listener, labels.route, labels.routeRule].map(orUnknown);
+    return memo(this.#routes, values.join('\n'), () => new RouteSeries(this, values));
+  }
+
+  connection(labels: ConnectionLabels): ConnectionSeries {
+    const values = [labels.bind, labels.gateway, labels.listener, labels.protocol].map(orUnknown);
+    return memo(this.#connections, values.join('\n'), () => new ConnectionSeries(this, values));
+  }
+
+  upstreamConnect(transport: 'plaintext' | 'tls'): Histogram {
+    return this.histogram('upstreamConnect', [transport]);
+  }
+
+  upstreamCall(kind: CallKind, subtype: CallSubtype): Histogram {
+    return this.histogram('upstreamCall', [kind, subtype]);
+  }
+
+  counter(metric: TrafficMetric, labels: readonly string[]): Counter {
+    const found = this.#resolve(metric, labels, (slab, bounded) => new Counter(slab, metric, bounded));
+    if (found instanceof Counter) return found;
+    throw new TypeError(`${metric} is not a counter`);
+  }
+
+  histogram(metric: TrafficMetric, labels: readonly string[]): Histogram {
+    const found = this.#resolve(metric, labels, (slab, bounded) => new Histogram(slab, metric, bounded));
+    if (found instanceof Histogram) return found;
+    throw new TypeError(`${metric} is not a histogram`);
+  }
+
+  #resolve(
+    metric: TrafficMetric,
+    labels: readonly string[],
+    create: (slab: SeriesSlab, labels: readonly string[]) => Counter | Histogram,
+  ): Counter | Histogram {
+    const key = `${metric}\n${labels.join('\n')}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    if (this.#series >= MAX_SERIES && !labels.every((label) => label === 'overflow')) {
+      return this.#resolve(metric, labels.map(() => 'overflow'), create);
+    }
+    const created = create(this.#slab, labels);
+    this.#known.set(key, created);
+    this.#series += 1;
+    return created;
+  }
+}
+
+/** One route: hands out the series of the backends that answered for it. */
+export class RouteSeries {
+  readonly #metrics: ThreadMetrics;
+  readonly #labels: readonly string[];
+  readonly #backends = new Map<string, BackendSeries>();
+
+  constructor(metrics: ThreadMetrics, labels: readonly string[]) {
+    this.#metrics = metrics;
+    this.#labels = labels;
+  }
+
+  /** `backend` is empty when none was chosen. */
+  backend(backend: string, protocol: string): BackendSeries {
+    return memo(
+      this.#backends,
+      `${backend}\n${protocol}`,
+      () => new BackendSeries(this.#metrics, { backend: orUnknown(backend), protocol: orUnknown(protocol), route: this.#labels }),
+    );
+  }
+}
+
+interface OutcomeSeries {
+  readonly requests: Counter;
+  readonly retries: Counter;
+  readonly responseBytes: Counter;
+  readonly duration: Histogram;
+}
+
+/** One backend of one route: what the engine calls when a request has ended. */
+export class BackendSeries {
+  readonly #metrics: ThreadMetrics;
+  readonly #labels: { readonly backend: string; readonly protocol: string; readonly route: readonly string[] };
+  readonly #outcomes = new Map<string, Map<number, OutcomeSeries>>();
+  readonly #requestProcessing: Histogram;
+  readonly #responseProcessing: Histogram;
+
+  constructor(metrics: ThreadMetrics, labels: { backend: string; protocol: string; route: readonly string[] }) {
+    this.#metrics = metrics;
+    this.#labels = labels;
+    this.#requestProcessing = metrics.histogram('requestProcessing', [labels.backend, ...labels.route]);
+    this.#responseProcessing = metrics.histogram('responseProcessing', [labels.backend, ...labels.route]);
+  }
+
+  finished(sample: RequestSample): void {
+    const outcome = this.#outcome(sample.method, sample.status, sample.reason);
+    outcome.requests.add(1);
+    outcome.duration.observe(sample.durationMs / 1000);
+    if (sample.responseBytes > 0) outcome.responseBytes.add(sample.responseBytes);
+    if (sample.retries > 0) outcome.retries.add(sample.retries);
+    if (sample.requestProcessingMs !== undefined) this.#requestProcessing.observe(sample.requestProcessingMs / 1000);
+    if (sample.responseProcessingMs !== undefined) this.#responseProcessing.observe(sample.responseProcessingMs / 1000);
+  }
+
+  #outcome(method: string, status: number, reason: string): OutcomeSeries {
+    const position = METHODS.indexOf(method);
+    const key = status * 16 + position + 1;
+    const found = this.#outcomes.get(reason)?.get(key);
+    if (found !== undefined) return found;
+    // Clients choose the method: anything unusual is one label value.
+    const created = this.#resolve(position === -1 ? 'OTHER' : method, status, reason);
+    memo(this.#outcomes, reason, () => new Map<number, OutcomeSeries>()).set(key, created);
+    return created;
+  }
+
+  #resolve(method: string, status: number, reason: string): OutcomeSeries {
+    const { backend, protocol, route } = this.#labels;
+    const labels = [backend, protocol, method, String(status), reason, ...route];
+    return {
+      requests: this.#metrics.counter('requests', labels),
+      retries: this.#metrics.counter('retries', labels),
+      responseBytes: this.#metrics.counter('responseBytes', labels),
+      duration: this.#metrics.histogram('requestDuration', labels),
+    };
+  }
+}
+
+/** Connections of one listener. */
+export class ConnectionSeries {
+  readonly accepted: Counter;
+  readonly receivedBytes: Counter;
+  readonly sentBytes: Counter;
+  /** Seconds. */
+  readonly tlsHandshake: Histogram;
+
+  constructor(metrics: ThreadMetrics, labels: readonly string[]) {
+    this.accepted = metrics.counter('downstreamConnections', labels);
+    this.receivedBytes = metrics.counter('downstreamReceived', labels);
+    this.sentBytes = metrics.counter('downstreamSent', labels);
+    this.tlsHandshake = metrics.histogram('tlsHandshake', labels);
+  }
+}
+
+export class Counter {
+  readonly #cells: Float64Array;
+  readonly #at: number;
+
+  constructor(slab: SeriesSlab, metric: TrafficMetric, labels: readonly string[]) {
+    const { cells, offset } = slab.allocate(metric, labels, 1);
+    this.#cells = cells;
+    this.#at = offset;
+  }
+
+  add(amount: number): void {
+    this.#cells[this.#at] = (this.#cells[this.#at] ?? 0) + amount;
+  }
+}
+
+/** Cells: one count per bucket, one for what is beyond the last, the sum. */
+export class Histogram {
+  readonly #cells: Float64Array;
+  readonly #at: number;
+  readonly #bounds: readonly number[];
+
+  constructor(slab: SeriesSlab, metric: TrafficMetric, labels: readonly string[]) {
+    const spec: MetricSpec = trafficMetrics[metric];
+    this.#bounds = spec.buckets ?? [];
+    const { cells, offset } = slab.allocate(metric, labels, this.#bounds.length + 2);
+    this.#cells = cells;
+    this.#at = offset;
+  }
+
+  observe(value: number): void {
+    const bounds = this.#bounds;
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket += 1;
+    const cell = this.#at + bucket;
+    const sum = this.#at + bounds.length + 1;
+    this.#cells[cell] = (this.#cells[cell] ?? 0) + 1;
+    this.#cells[sum] = (this.#cells[sum] ?? 0) + value;
+  }
+}
+
+function orUnknown(value: string): string {
+  return value === '' ? UNKNOWN : value;
+}
+
+function memo<K, V>(map: Map<K, V>, key: K, create: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create();
+    map.set(key, value);
+  }
+  return value;
+}

@@ -1,0 +1,22 @@
+import type { SeriesTotals } from '../supervisor/shared-metrics.ts';
+import type { MetricFamily, Sample } from './exposition.ts';
+import { isRemoved, isTrafficMetric, trafficMetrics, type TrafficMetric } from './metric-catalog.ts';
+
+/** The data threads' numbers, added up, by metric in the catalogue's order. */
+export function trafficFamilies(totals: SeriesTotals): MetricFamily[] {
+  const samples = new Map<TrafficMetric, Sample[]>();
+  for (const { metric, labels, values } of totals.totals()) {
+    if (!isTrafficMetric(metric)) continue;
+    const list = samples.get(metric);
+    if (list === undefined) samples.set(metric, [{ labels, values }]);
+    else list.push({ labels, values });
+  }
+  return Object.keys(trafficMetrics)
+    .filter(isTrafficMetric)
+    .map((metric) => ({ spec: trafficMetrics[metric], samples: samples.get(metric) ?? [] }));
+}
+
+/** Leaves out what `config.metrics.remove` names. */
+export function withoutRemoved(families: readonly MetricFamily[], removed: readonly string[]): MetricFamily[] {
+  return families.filter(({ spec }) => !isRemoved(spec, removed));
+}
