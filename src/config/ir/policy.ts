@@ -178,9 +178,7 @@ export interface FrontendPolicies {
     readonly keyExchangeGroups?: readonly KeyExchangeGroup[] | undefined;
   };
   readonly tcp?: { readonly keepalives: Keepalives } | undefined;
-  readonly proxyProtocol?:
-    | { readonly version: 'v1' | 'v2' | 'all'; readonly mode: 'strict' | 'optional' }
-    | undefined;
+  readonly proxyProtocol?: { readonly version: 'v1' | 'v2' | 'all'; readonly mode: 'strict' | 'optional' } | undefined;
   readonly connect: { readonly mode: 'deny' | 'route' | 'tunnel' };
   /** Fields left out of the access log. */
   readonly accessLog: { readonly remove: readonly string[] };

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+
+/** Why a key, or some of its values, is refused although the schema knows it. */
+export interface NotBuiltMark {
+  /** What is missing, as the subject of "… is not built in this release". */
+  readonly what: string;
+  /** Which values are meant; without it the key itself. */
+  readonly when?: (value: unknown) => boolean;
+}
+
+const notBuiltMarks = z.registry<NotBuiltMark>();
+const secretMarks = z.registry<{ readonly secret: true }>();
+
+/** Marks a key whose behaviour does not exist yet: it stays in the published schema and is refused at load. Building the feature means deleting this wrapper. */
+export function notBuilt<S extends z.ZodType>(schema: S, what: string): z.ZodOptional<S> {
+  const marked = schema.optional();
+  notBuiltMarks.add(marked, { what });
+  return marked;
+}
+
+/** Marks some values of a key (one word of an enumeration, one form of a union) as not built yet. */
+export function notBuiltWhen<S extends z.ZodType>(schema: S, when: (value: unknown) => boolean, what: string): S {
+  const marked = schema.clone() as S; // clone() is typed as the base class
+  notBuiltMarks.add(marked, { what, when });
+  return marked;
+}
+
+/** Marks a value that is never printed: differences and messages show it as redacted. */
+export function secret<S extends z.ZodType>(schema: S): S {
+  const marked = schema.clone() as S; // clone() is typed as the base class
+  secretMarks.add(marked, { secret: true });
+  return marked;
+}
+
+export function notBuiltMark(schema: z.core.$ZodType): NotBuiltMark | undefined {
+  return notBuiltMarks.get(schema);
+}
+
+export function isSecret(schema: z.core.$ZodType): boolean {
+  return secretMarks.has(schema);
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { object } from './build.ts';
+import { notBuilt } from './marks.ts';
+import { a2a } from './policy/a2a.ts';
+import { ai } from './policy/ai.ts';
+import { apiKey } from './policy/api-key.ts';
+import { authorization } from './policy/authorization.ts';
+import { backendAuth } from './policy/backend-auth.ts';
+import { backendTls } from './policy/backend-tls.ts';
+import { backendTunnel } from './policy/backend-tunnel.ts';
+import { basicAuth } from './policy/basic-auth.ts';
+import { buffer } from './policy/buffer.ts';
+import { cors } from './policy/cors.ts';
+import { csrf } from './policy/csrf.ts';
+import { delay } from './policy/delay.ts';
+import { directResponse } from './policy/direct-response.ts';
+import { extAuthz } from './policy/ext-authz.ts';
+import { extProc } from './policy/ext-proc.ts';
+import { headerModifier } from './policy/header-modifier.ts';
+import { health } from './policy/health.ts';
+import { backendHttp } from './policy/http.ts';
+import { inferenceRouting } from './policy/inference-routing.ts';
+import { jwtAuth } from './policy/jwt-auth.ts';
+import { localRateLimit } from './policy/local-rate-limit.ts';
+import { mcpAuthentication } from './policy/mcp-authentication.ts';
+import { mcpGuardrails } from './policy/mcp-guardrails.ts';
+import { oidc } from './policy/oidc.ts';
+import { remoteRateLimit } from './policy/remote-rate-limit.ts';
+import { requestMirrors } from './policy/request-mirror.ts';
+import { requestRedirect } from './policy/request-redirect.ts';
+import { retry } from './policy/retry.ts';
+import { sessionAffinity } from './policy/session-affinity.ts';
+import { backendTcp } from './policy/tcp.ts';
+import { timeout } from './policy/timeout.ts';
+import { plainTransformations, transformations } from './policy/transformations.ts';
+import { urlRewrite } from './policy/url-rewrite.ts';
+
+/** Policies of a connection to a service that a policy calls. Lazy: they may call services themselves. */
+const connection: z.ZodType = z.lazy(() => simplePolicies);
+
+const auth = backendAuth(connection);
+const tunnel = backendTunnel(connection);
+const authz = extAuthz(connection);
+const guardrails = mcpGuardrails(connection);
+
+/** The nine policies that may stand on a gateway or a listener, run before a route is chosen. */
+export const gatewayPolicyShape = {
+  oidc: notBuilt(oidc, 'the policy `oidc`'),
+  jwtAuth: notBuilt(jwtAuth, 'the policy `jwtAuth`'),
+  authorization: notBuilt(authorization, 'the policy `authorization`'),
+  extAuthz: notBuilt(authz, 'the policy `extAuthz`'),
+  extProc: notBuilt(extProc(connection), 'the policy `extProc`'),
+  cors: notBuilt(cors, 'the policy `cors`'),
+  transformations: notBuilt(transformations, 'the policy `transformations`'),
+  basicAuth: notBuilt(basicAuth, 'the policy `basicAuth`'),
+  apiKey: notBuilt(apiKey, 'the policy `apiKey`'),
+};
+
+/** Everything that may be attached to a route; also the choice of a targeted policy. */
+export const routePolicyShape = {
+  ...gatewayPolicyShape,
+  csrf: notBuilt(csrf, 'the policy `csrf`'),
+  localRateLimit: notBuilt(localRateLimit, 'the policy `localRateLimit`'),
+  remoteRateLimit: notBuilt(remoteRateLimit(connection), 'the policy `remoteRateLimit`'),
+  timeout: timeout.optional(),
+  retry: retry.optional(),
+  buffer: buffer.optional(),
+  delay: delay.optional(),
+  directResponse: directResponse.optional(),
+  urlRewrite: urlRewrite.optional(),
+  requestMirror: requestMirrors.optional(),
+  requestHeaderModifier: headerModifier.optional(),
+  responseHeaderModifier: headerModifier.optional(),
+  requestRedirect: requestRedirect.optional(),
+  mcpAuthorization: notBuilt(authorization, 'the policy `mcpAuthorization`'),
+  mcpAuthentication: notBuilt(mcpAuthentication, 'the policy `mcpAuthentication`'),
+  mcpGuardrails: notBuilt(guardrails, 'the policy `mcpGuardrails`'),
+  a2a: notBuilt(a2a, 'the policy `a2a`'),
+  ai: notBuilt(ai, 'the policy `ai`'),
+  backendTLS: backendTls.optional(),
+  backendTunnel: notBuilt(tunnel, 'the policy `backendTunnel`'),
+  backendAuth: notBuilt(auth, 'the policy `backendAuth`'),
+};
+
+export const routePolicies = object('Policies of a route.', routePolicyShape, 'RoutePolicies');
+
+const simpleShape = {
+  requestHeaderModifier: headerModifier.optional(),
+  transformations: notBuilt(plainTransformations, 'the policy `transformations`'),
+  backendTLS: backendTls.optional(),
+  backendAuth: notBuilt(auth, 'the policy `backendAuth`'),
+  http: backendHttp.optional(),
+  tcp: backendTcp.optional(),
+  backendTunnel: notBuilt(tunnel, 'the policy `backendTunnel`'),
+};
+
+const simplePolicies = object(
+  'Policies of a connection to a service of a policy.',
+  simpleShape,
+  'SimpleBackendPolicies',
+);
+
+export const simpleBackendPolicies = simplePolicies;
+
+const backendShape = {
+  ...simpleShape,
+  responseHeaderModifier: headerModifier.optional(),
+  requestRedirect: requestRedirect.optional(),
+  health: health.optional(),
+  extAuthz: notBuilt(authz, 'the policy `extAuthz`'),
+  authorization: notBuilt(authorization, 'the policy `authorization`'),
+  mcpAuthorization: notBuilt(authorization, 'the policy `mcpAuthorization`'),
+  mcpGuardrails: notBuilt(guardrails, 'the policy `mcpGuardrails`'),
+  a2a: notBuilt(a2a, 'the policy `a2a`'),
+  inferenceRouting: notBuilt(inferenceRouting, 'the policy `inferenceRouting`'),
+  sessionAffinity: notBuilt(sessionAffinity, 'the policy `sessionAffinity`'),
+  ai: notBuilt(ai, 'the policy `ai`'),
+};
+
+export const backendPolicies = object('Policies of a backend.', backendShape, 'BackendPolicies');
+
+export const tcpRoutePolicies = object('Policies of a TCP route.', { backendTLS: backendTls.optional() });
+
+export const tcpBackendPolicies = object('Policies of a backend of a TCP route.', {
+  backendTLS: backendTls.optional(),
+  backendTunnel: notBuilt(tunnel, 'the policy `backendTunnel`'),
+});
+
+/** `extAuthz` of the connection level. */
+export const networkExtAuthz = authz;
+
+export type RoutePoliciesSpec = z.output<typeof routePolicies>;
+export type BackendPoliciesSpec = z.output<typeof backendPolicies>;

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { object } from '../build.ts';
+import { notBuilt } from '../marks.ts';
+import { cel, positiveDuration, ratio } from '../scalars.ts';
+
+/** `health`: takes endpoints that fail out of the choice for a while. */
+export const health = object(
+  'Takes endpoints that fail out of the choice for a while.',
+  {
+    unhealthyExpression: notBuilt(
+      cel.describe(
+        'Expression over request and response: when it holds, the endpoint has failed. Default: no answer, 5xx, or a gRPC error.',
+      ),
+      '`health.unhealthyExpression`',
+    ),
+    eviction: object('When an endpoint is taken out, and for how long.', {
+      duration: positiveDuration
+        .optional()
+        .describe('First time out; each further one is longer by the same amount. Default: 3s.'),
+      restoreHealth: ratio.optional().describe('Health that the endpoint comes back with.'),
+      consecutiveFailures: z.int().min(1).max(2147483647).optional().describe('Failures in a row that take it out.'),
+      healthThreshold: ratio.optional().describe('Health below which a failure takes it out.'),
+    }).optional(),
+  },
+  'Health',
+);
+
+export type HealthSpec = z.output<typeof health>;

@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import { address } from './address.ts';
+import { object } from './build.ts';
+import { notBuilt, notBuiltWhen, secret } from './marks.ts';
+import { keepalives } from './policy/tcp.ts';
+import { byteSize, cel, celMap, celOrLiteral, duration, headerName, positiveDuration, uint32 } from './scalars.ts';
+
+const database = object('A database.', {
+  url: secret(z.string().min(1)).describe('postgres:// or postgresql:// is PostgreSQL, anything else SQLite.'),
+  maxConnections: z.int().min(1).max(4294967295).default(5),
+});
+
+const rates = object('Dollars per million tokens, as decimal texts.', {
+  input: z.string().optional(),
+  output: z.string().optional(),
+  cacheRead: z.string().optional(),
+  cacheWrite: z.string().optional(),
+  reasoning: z.string().optional(),
+  inputAudio: z.string().optional(),
+  outputAudio: z.string().optional(),
+});
+
+const modelRates = object('Prices of a model.', {
+  rates: rates.optional(),
+  tiers: z.array(object('Prices above a context size.', { contextOver: z.int().min(0), rates })).optional(),
+  tags: z.array(z.string()).optional(),
+});
+
+const modelCatalog = z
+  .array(
+    object('A source of prices; exactly one key.', {
+      file: z.string().min(1).optional(),
+      inline: z
+        .union([
+          z.string(),
+          object('A catalogue.', {
+            providers: z.record(z.string(), object('A provider.', { models: z.record(z.string(), modelRates) })),
+          }),
+        ])
+        .optional(),
+    }),
+  )
+  .describe('Sources of model prices, merged in order.');
+
+const logLevel = z
+  .string()
+  .min(1)
+  .max(4096)
+  .regex(/^[\w:./-]+(=\w+)?(,[\w:./-]+(=\w+)?)*$/, {
+    error: 'expected a level (trace, debug, info, warn, error, off) or a list such as info,module=debug',
+  });
+
+const logging = object('The log of the process.', {
+  level: z
+    .union([logLevel, z.array(logLevel).min(1)], {
+      error: () => 'expected a level such as info, or a list such as info,module=debug',
+    })
+    .optional()
+    .describe('A level (trace, debug, info, warn, error, off), or levels by module: `info,module=debug`.'),
+  format: z.enum(['text', 'json']).default('text'),
+  filter: notBuilt(cel.describe('Old place of `frontendPolicies.accessLog.filter`.'), '`config.logging.filter`'),
+  fields: notBuilt(
+    object('Old place of `frontendPolicies.accessLog.add` and `remove`.', {
+      remove: z.array(z.string()).optional(),
+      add: celMap('Fields to add.').optional(),
+    }),
+    '`config.logging.fields`',
+  ),
+  database: notBuilt(database, '`config.logging.database`'),
+});
+
+const tracing = object('Old place of `frontendPolicies.tracing`.', {
+  otlpEndpoint: z.string().optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  otlpProtocol: z.enum(['grpc', 'http']).optional(),
+  path: z.string().optional(),
+  fields: object('Fields.', {
+    remove: z.array(z.string()).optional(),
+    add: celMap('Fields to add.').optional(),
+  }).optional(),
+  randomSampling: celOrLiteral.optional(),
+  clientSampling: celOrLiteral.optional(),
+});
+
+const backend = object('Defaults of connections to backends.', {
+  keepalives: keepalives.optional(),
+  connectTimeout: positiveDuration.prefault('10s').describe('Time to establish a connection.'),
+  poolIdleTimeout: positiveDuration.prefault('90s').describe('How long an idle connection is kept.'),
+  poolMaxSize: z
+    .int()
+    .min(0)
+    .max(4294967295)
+    .optional()
+    .describe('Most idle connections kept per host. Default: no cap.'),
+});
+
+const hbone = object('Mesh tunnels.', {
+  windowSize: byteSize.optional(),
+  connectionWindowSize: byteSize.optional(),
+  frameSize: byteSize.optional(),
+  poolMaxStreamsPerConn: uint32.optional(),
+  poolUnusedReleaseTimeout: duration.optional(),
+});
+
+const meshKeys = [
+  'caAddress',
+  'caAuthToken',
+  'xdsAddress',
+  'xdsAuthToken',
+  'namespace',
+  'gateway',
+  'trustDomain',
+  'serviceAccount',
+  'clusterId',
+  'network',
+] as const;
+const meshText = (key: string) => notBuilt(z.string().describe('For meshes and control planes.'), `\`config.${key}\``);
+const meshShape = Object.fromEntries(meshKeys.map((key) => [key, meshText(key)])) as Record<
+  (typeof meshKeys)[number],
+  ReturnType<typeof meshText>
+>; // fromEntries forgets the keys
+
+/** `config`: read once, at start. */
+export const processConfig = object(
+  'Settings of the process, read once at start.',
+  {
+    enableIpv6: z.boolean().default(true).describe('Listens on [::] for both families, and resolves IPv6 addresses.'),
+    dns: object('How names of backends are resolved.', {
+      lookupFamily: z
+        .enum(['All', 'Auto', 'V4Preferred', 'V4Only', 'V6Only'])
+        .default('Auto')
+        .describe('Auto: V4Preferred with IPv6, else V4Only.'),
+      edns0: z.boolean().optional().describe('Default: as the system resolver is set.'),
+    }).optional(),
+    localXdsPath: notBuilt(z.string().describe('Another path of the dynamic file.'), '`config.localXdsPath`'),
+    modelCatalog: notBuilt(modelCatalog, '`config.modelCatalog`'),
+    database: notBuilt(database, '`config.database`'),
+    storage: notBuilt(
+      object('Where changes made in the UI go.', { mode: z.enum(['file', 'hybrid', 'readOnly']).default('file') }),
+      '`config.storage`',
+    ),
+    adminAddr: address.optional().describe('Admin interface. Default: localhost:15000.'),
+    statsAddr: address.optional().describe('Metrics. Default: port 15020 on all addresses.'),
+    readinessAddr: address.optional().describe('Readiness. Default: port 15021 on all addresses.'),
+    histograms: notBuiltWhen(
+      z.enum(['classic', 'native', 'both']),
+      (value) => value !== 'classic',
+      'native histograms',
+    ).default('classic'),
+    standardAttributes: notBuilt(
+      object('Who a request belongs to.', { user: cel.optional(), group: cel.optional() }),
+      '`config.standardAttributes`',
+    ),
+    session: notBuilt(
+      object('Encryption of session ids.', { key: secret(z.string().regex(/^[0-9a-fA-F]{64}$/)) }),
+      '`config.session`',
+    ),
+    mcp: notBuilt(object('MCP sessions.', { sessionTtl: duration.prefault('30m') }), '`config.mcp`'),
+    sensitiveHeaders: z
+      .array(headerName)
+      .default([])
+      .describe('Headers that are redacted wherever requests are shown.'),
+    customFunctions: notBuilt(z.string().describe('Definitions of CEL functions.'), '`config.customFunctions`'),
+    connectionTerminationDeadline: duration.optional().describe('Longest time to drain at the end. Default: 5s.'),
+    connectionMinTerminationDeadline: duration
+      .optional()
+      .describe('Shortest time to keep accepting at the end. Default: 0.'),
+    workerThreads: z
+      .union([z.int().min(1).max(1024), z.string().regex(/^([1-9][0-9]{0,3}|[1-9][0-9]{0,2}%)$/)], {
+        error: () => 'expected a number of threads, or a percentage such as 50%',
+      })
+      .optional()
+      .describe('Data threads: a number, or a percentage of the processors. Default: CPU_LIMIT, or one per processor.'),
+    logging: logging.optional(),
+    tracing: notBuilt(tracing, '`config.tracing`'),
+    metrics: object('Prometheus metrics.', {
+      remove: z.array(z.string().min(1)).default([]).describe('Metrics to leave out, with or without prefix and unit.'),
+      fields: notBuilt(object('Labels.', { add: celMap('Labels to add.').optional() }), '`config.metrics.fields`'),
+    }).optional(),
+    backend: backend.optional(),
+    ...meshShape,
+    additionalTrustDomains: notBuilt(z.union([z.string(), z.array(z.string())]), '`config.additionalTrustDomains`'),
+    skipValidateTrustDomain: notBuilt(z.boolean(), '`config.skipValidateTrustDomain`'),
+    spiffe: notBuilt(object('SPIFFE Workload API.', { endpoint: z.string().optional() }), '`config.spiffe`'),
+    hbone: notBuilt(hbone, '`config.hbone`'),
+  },
+  'ProcessConfig',
+);
+
+/** Keys that older versions had, and where their settings are now. */
+export const REMOVED_KEYS: Readonly<Record<string, string>> = {
+  'config.listener': 'it was removed: its settings are in `frontendPolicies` now',
+};
+
+export type ProcessSpec = z.output<typeof processConfig>;
