@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 
 import { type UpstreamCall, UpstreamError, type UpstreamRequest, type UpstreamResponse } from '../backends/upstream.ts';
-import { type Body, emptyBody } from '../exchange/body.ts';
+import { emptyBody } from '../exchange/body.ts';
 import type { FieldParser } from './fields.ts';
 import { responseFraming } from './framing.ts';
 import { HeadReader } from './head-reader.ts';
@@ -91,7 +91,9 @@ export class Http1Client implements BodySource {
   }
 
   destroy(error?: Error): void {
-    this.#fail(error instanceof UpstreamError ? error : this.#failure('reset', error?.message ?? 'connection closed', error));
+    this.#fail(
+      error instanceof UpstreamError ? error : this.#failure('reset', error?.message ?? 'connection closed', error),
+    );
     this.#socket.destroy();
   }
 
@@ -172,13 +174,12 @@ export class Http1Client implements BodySource {
     const connection = head.headers.get('connection');
     this.#keepAlive = keepsAlive(connection, head.version) && framing.kind !== 'close';
     this.keepAliveHintMs = keepAliveHint(head.headers.get('keep-alive'));
-    let body: Body = emptyBody;
-    if (framing.kind === 'none') this.#responseComplete();
-    else {
-      this.#incoming = new IncomingBody(this, framing, this.#options.fields, this.#options.maxHeaders);
-      body = this.#incoming;
-    }
-    this.#settle({ status: head.status, headers: head.headers, body, upgraded: null, peer: this.#options.peer });
+    const incoming =
+      framing.kind === 'none' ? null : new IncomingBody(this, framing, this.#options.fields, this.#options.maxHeaders);
+    this.#incoming = incoming;
+    const { status, headers } = head;
+    this.#settle({ status, headers, body: incoming ?? emptyBody, upgraded: null, peer: this.#options.peer });
+    if (incoming === null) this.#responseComplete();
   }
 
   #upgraded(head: ResponseHead): void {

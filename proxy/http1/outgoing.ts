@@ -70,7 +70,7 @@ export class Outgoing implements BodySink {
     }
     if (this.#framing === 'chunked') this.#pending.push(`${length.toString(16)}\r\n`, chunk, '\r\n');
     else this.#pending.push(chunk);
-    if (!this.#gathering) this.#flush();
+    if (!this.#gathering || this.bytes > JOIN_LIMIT) this.#flush();
   }
 
   onEnd(trailers: Headers | null): void {

@@ -86,7 +86,8 @@ function resolveTarget(method: string, target: string, host: string): { target: 
   const absolute = ABSOLUTE.exec(target);
   if (absolute === null) throw new Http1Error(400, 'invalid request target');
   const authority = absolute[1] ?? '';
-  if (authority === '' || !AUTHORITY.test(authority)) throw new Http1Error(400, 'invalid authority in the request target');
+  if (authority === '' || !AUTHORITY.test(authority))
+    throw new Http1Error(400, 'invalid authority in the request target');
   const rest = absolute[2] ?? '';
   // RFC 9112 section 3.2.2: the target's authority replaces Host.
   return { target: rest.startsWith('/') ? rest : `/${rest}`, authority };

@@ -36,7 +36,12 @@ export function outgoingFraming(response: HttpResponse, context: ResponseContext
 }
 
 /** The head of a response, with its empty line. Framing and connection fields are this function's own. */
-export function responseHead(response: HttpResponse, framing: OutgoingFraming, context: ResponseContext, date: DateHeader): string {
+export function responseHead(
+  response: HttpResponse,
+  framing: OutgoingFraming,
+  context: ResponseContext,
+  date: DateHeader,
+): string {
   const { status, headers, body } = response;
   let head = statusLine(status);
   const { names, values } = headers;
