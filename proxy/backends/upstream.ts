@@ -16,11 +16,14 @@ export interface Origin {
   readonly protocol: 'http1' | 'http2' | 'auto';
   readonly connectTimeoutMs: number;
   readonly keepalives: Keepalives;
+  /** The address came from a request (dynamic backends): the number of such pools is bounded, and reloads leave them alone. */
+  readonly ephemeral?: boolean;
 }
 
 export type OriginAddress =
   /** `host` may be a name: it is resolved with the configured family and cached. No brackets. */
-  { readonly kind: 'tcp'; readonly host: string; readonly port: number } | { readonly kind: 'unix'; readonly path: string };
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | { readonly kind: 'unix'; readonly path: string };
 
 /** What goes out. Hop-by-hop headers are already gone; framing headers are the connection's own business. */
 export interface UpstreamRequest {
