@@ -1,0 +1,85 @@
+import type { Duplex } from 'node:stream';
+
+export interface SpliceEnd {
+  readonly outcome: 'closed' | 'idle' | 'clientReset' | 'backendReset' | 'cut';
+  readonly bytesReceived: number;
+  readonly bytesSent: number;
+  readonly error: Error | null;
+}
+
+/** Copies bytes between a client and a backend until both directions have ended, or one side breaks. */
+export class Splice {
+  readonly #client: Duplex;
+  readonly #backend: Duplex;
+  readonly #onEnd: (end: SpliceEnd) => void;
+  readonly #idleMs: number;
+  readonly #timer: NodeJS.Timeout;
+  #moved = true;
+  #open = 2;
+  #over = false;
+  #received = 0;
+  #sent = 0;
+
+  /** Cuts the connection when nothing moved for `idleMs` (checked twice in that time, so up to 1.5 times as long). */
+  constructor(client: Duplex, backend: Duplex, options: { idleMs: number; onEnd: (end: SpliceEnd) => void }) {
+    this.#client = client;
+    this.#backend = backend;
+    this.#idleMs = options.idleMs;
+    this.#onEnd = options.onEnd;
+    this.#timer = setInterval(() => this.#checkIdle(), Math.max(1, this.#idleMs / 2));
+    this.#timer.unref();
+  }
+
+  start(): void {
+    this.#watch(this.#client, 'clientReset');
+    this.#watch(this.#backend, 'backendReset');
+    this.#copy(this.#client, this.#backend, (bytes) => (this.#received += bytes));
+    this.#copy(this.#backend, this.#client, (bytes) => (this.#sent += bytes));
+  }
+
+  #copy(from: Duplex, to: Duplex, count: (bytes: number) => void): void {
+    from.on('data', (chunk: Buffer) => {
+      this.#moved = true;
+      count(chunk.length);
+      if (!to.write(chunk)) from.pause();
+    });
+    to.on('drain', () => {
+      this.#moved = true;
+      from.resume();
+    });
+    // The other direction may go on for long after this one has ended.
+    from.on('end', () => to.end(() => this.#directionDone()));
+    from.resume();
+  }
+
+  #watch(side: Duplex, reset: 'clientReset' | 'backendReset'): void {
+    side.on('error', (error: Error) => this.#finish(reset, error));
+    // A side that ended in order closes while its last bytes still wait for a slow reader on the other side.
+    side.on('close', () => {
+      if (!endedInOrder(side)) this.#finish('cut', null);
+    });
+  }
+
+  #directionDone(): void {
+    this.#open -= 1;
+    if (this.#open === 0) this.#finish('closed', null);
+  }
+
+  #checkIdle(): void {
+    if (!this.#moved) this.#finish('idle', null);
+    this.#moved = false;
+  }
+
+  #finish(outcome: SpliceEnd['outcome'], error: Error | null): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearInterval(this.#timer);
+    this.#client.destroy();
+    this.#backend.destroy();
+    this.#onEnd({ outcome, bytesReceived: this.#received, bytesSent: this.#sent, error });
+  }
+}
+
+function endedInOrder(side: Duplex): boolean {
+  return side.readableEnded && side.writableFinished;
+}
