@@ -87,7 +87,7 @@ export class Http2Lane implements Replayer<Session> {
 
   close(error: UpstreamError): void {
     this.waiting.failAll(error);
-    for (const session of [...this.#sessions]) session.client.destroy();
+    for (const session of this.#sessions.slice()) session.client.destroy();
   }
 
   #withRoom(): Session | undefined {

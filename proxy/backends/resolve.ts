@@ -1,0 +1,232 @@
+import { isIP } from 'node:net';
+
+import type {
+  Backend,
+  BackendPolicies,
+  GatewayConfig,
+  HostBackend,
+  NamedBackend,
+  RouteTarget,
+  Service,
+  SimpleBackendRef,
+} from '../../src/config/ir/index.ts';
+import { GwError } from '../../src/shared/errors.ts';
+import { DynamicBackend } from './dynamic-backend.ts';
+import { dynamicIdentity, hostIdentity } from './endpoint-identity.ts';
+import type { EndpointView } from './endpoint-view.ts';
+import type { Endpoint } from './health.ts';
+import { peerOf } from './connect.ts';
+import { backendTlsKey, TlsContexts } from './origin-tls.ts';
+import { OriginTemplate } from './origin.ts';
+import { authorityOf, PickSet, protocolFor, type VersionChoice } from './pick-set.ts';
+import { backendDoesNotExist, invalidBackendType, serviceNotFound } from './refusal.ts';
+import { refused, type ResolvedBackend } from './resolved.ts';
+import { ServiceBackend } from './service-backend.ts';
+import { byPreference, serviceEndpoints, type OwnLocality } from './service-endpoints.ts';
+import type { Refusal } from '../exchange/refusal.ts';
+
+export interface BackendDeps {
+  /** From endpoint identity to its row in the shared endpoint state. */
+  readonly rows: ReadonlyMap<string, number>;
+  readonly view: EndpointView;
+  /** Shared with other compilations to parse certificates once. */
+  readonly contexts?: TlsContexts | undefined;
+  readonly random?: (() => number) | undefined;
+  /** Epoch milliseconds */
+  readonly now?: (() => number) | undefined;
+  /** Where this gateway runs; undefined prefers no endpoint by place. */
+  readonly locality?: OwnLocality | undefined;
+}
+
+/** Anything a route or a mirror can name that traffic can be sent to; route groups are routing's business. */
+export type BackendTarget = Exclude<RouteTarget, { readonly kind: 'routeGroup' }> | SimpleBackendRef;
+
+/** The compiled backends of one configuration. */
+export function compileBackends(config: GatewayConfig, deps: BackendDeps): BackendTable {
+  return new BackendTable(config, deps);
+}
+
+export class BackendTable {
+  readonly #config: GatewayConfig;
+  readonly #deps: BackendDeps;
+  readonly #contexts: TlsContexts;
+  readonly #named: ReadonlyMap<string, NamedBackend>;
+  readonly #services: ReadonlyMap<string, Service>;
+  readonly #resolved = new Map<string, ResolvedBackend>();
+  readonly #originKeys = new Set<string>();
+
+  constructor(config: GatewayConfig, deps: BackendDeps) {
+    this.#config = config;
+    this.#deps = deps;
+    this.#contexts = deps.contexts ?? new TlsContexts();
+    this.#named = new Map(config.backends.map((named) => [`/${named.name}`, named]));
+    this.#services = new Map(config.services.map((service) => [`${service.namespace}/${service.hostname}`, service]));
+  }
+
+  /** A named backend; both spellings, `name` and `/name`. */
+  named(reference: string): NamedBackend | undefined {
+    return this.#named.get(reference.startsWith('/') ? reference : `/${reference}`);
+  }
+
+  /**
+   * The backend under the policies that hold for it, already merged. Equal ones are one object. Throws a `GwError` for a
+   * reference to nothing and for TLS that cannot be used.
+   */
+  resolve(target: BackendTarget, policies: BackendPolicies): ResolvedBackend {
+    const key = `${targetKey(target)}|${policiesKey(policies)}`;
+    let resolved = this.#resolved.get(key);
+    if (resolved === undefined) {
+      resolved = this.#compile(target, policies);
+      this.#resolved.set(key, resolved);
+    }
+    return resolved;
+  }
+
+  /** Keys of all origins with fixed addresses; what `UpstreamPools.retainOnly` takes. */
+  originKeys(): ReadonlySet<string> {
+    return this.#originKeys;
+  }
+
+  #compile(target: BackendTarget, policies: BackendPolicies): ResolvedBackend {
+    switch (target.kind) {
+      case 'inline':
+        return this.#backend(target.backend, policies);
+      case 'service':
+        return this.#service(target, policies);
+      case 'invalid':
+        return refusing({ kind: 'invalid', key: 'invalid', name: 'invalid' }, backendDoesNotExist);
+      case 'reference': {
+        const named = this.named(target.backend);
+        if (named !== undefined) return this.#backend(named.backend, policies);
+        throw new GwError(`backend ${target.backend} does not exist`, {
+          code: 'GW_UNKNOWN_BACKEND',
+          hint: `add an entry with name: ${target.backend.replace(/^\//, '')} to backends`,
+        });
+      }
+    }
+  }
+
+  #backend(backend: Backend, policies: BackendPolicies): ResolvedBackend {
+    switch (backend.kind) {
+      case 'host':
+        return this.#host(backend, policies);
+      case 'dynamic': {
+        const { key } = backend;
+        const endpoint = this.#endpoint(dynamicIdentity(key), key, policies);
+        const template = this.#template(policies, true);
+        return new DynamicBackend({ key, template, choice: choiceOf(policies), endpoint });
+      }
+      case 'internal':
+        return refusing({ kind: 'internal', key: backend.key, name: backend.key }, invalidBackendType, backend.path);
+    }
+  }
+
+  #host(backend: HostBackend, policies: BackendPolicies): ResolvedBackend {
+    const { key, target } = backend;
+    const template = this.#template(policies, false);
+    const authority = authorityOf(target, template.usesTls);
+    const endpoint = this.#endpoint(hostIdentity(backend), peerOf(target), policies);
+    const picks = new PickSet({
+      template,
+      address: target,
+      endpoint,
+      authorityHost: authority,
+      autoAuthority: authority,
+    });
+    for (const originKey of picks.keys()) this.#originKeys.add(originKey);
+    const choice = choiceOf(policies);
+    return {
+      kind: 'host',
+      key,
+      name: key,
+      internalPath: undefined,
+      pick: (facts) => picks.http(protocolFor(choice, facts)),
+      pickTunnel: () => picks.tunnel(),
+    };
+  }
+
+  #service(target: BackendTarget & { kind: 'service' }, policies: BackendPolicies): ResolvedBackend {
+    const { namespace, hostname, port } = target;
+    const names = { key: `service/${namespace}/${hostname}:${port}`, name: `${namespace}/${hostname}:${port}` };
+    const service = this.#services.get(`${namespace}/${hostname}`);
+    if (service === undefined || service.ports[String(port)] === undefined) {
+      return refusing({ kind: 'service', ...names }, serviceNotFound);
+    }
+    // Addresses are verified by the service's names, host names by themselves; wildcards take names from requests.
+    const byAddress = this.#template(withServiceNames(policies, service), false);
+    const byName = this.#template(policies, false);
+    const byRequest = this.#template(policies, true);
+    const { view, random, now, locality } = this.#deps;
+    const backend = new ServiceBackend({
+      ...names,
+      authority: hostname,
+      groups: byPreference(service, serviceEndpoints(service, port, this.#config.workloads), locality),
+      endpointFor: (endpoint) => this.#endpoint(endpoint.identity, endpoint.workload.uid, policies),
+      templateFor: ({ host }) => (host.startsWith('*.') ? byRequest : isIP(host) === 0 ? byName : byAddress),
+      choice: { ...choiceOf(policies), appProtocol: service.appProtocols[String(port)] },
+      view,
+      random: random ?? Math.random,
+      now: now ?? Date.now,
+    });
+    for (const originKey of backend.originKeys()) this.#originKeys.add(originKey);
+    return backend;
+  }
+
+  #template({ backendTLS, http, tcp }: BackendPolicies, ephemeral: boolean): OriginTemplate {
+    const defaults = this.#config.process.backend;
+    return new OriginTemplate({ tls: backendTLS, http, tcp, defaults, contexts: this.#contexts, ephemeral });
+  }
+
+  #endpoint(identity: string, name: string, { health }: BackendPolicies): Endpoint {
+    const row = this.#deps.rows.get(identity);
+    if (row === undefined) throw new Error(`endpoint ${identity} has no row in the shared state`);
+    return { identity, name, row, health };
+  }
+}
+
+function choiceOf({ http, backendTLS }: BackendPolicies): VersionChoice {
+  return { http, appProtocol: undefined, backendTls: backendTLS !== undefined };
+}
+
+/** What the certificates of a service's addresses have to carry. */
+function withServiceNames(policies: BackendPolicies, service: Service): BackendPolicies {
+  const tls = policies.backendTLS;
+  if (tls === undefined) return policies;
+  const names = service.subjectAltNames.length > 0 ? service.subjectAltNames : undefined;
+  return {
+    ...policies,
+    backendTLS: {
+      ...tls,
+      hostname: tls.hostname ?? service.hostname,
+      subjectAltNames: tls.subjectAltNames ?? names,
+    },
+  };
+}
+
+/** A backend that takes no calls over the network. */
+function refusing(
+  names: Pick<ResolvedBackend, 'kind' | 'key' | 'name'>,
+  refusal: Refusal,
+  internalPath?: string,
+): ResolvedBackend {
+  const answer = refused(refusal);
+  return { ...names, internalPath, pick: () => answer, pickTunnel: () => answer };
+}
+
+function targetKey(target: BackendTarget): string {
+  switch (target.kind) {
+    case 'inline':
+      return `inline ${target.backend.kind} ${target.backend.key}`;
+    case 'reference':
+      return `reference ${target.backend}`;
+    case 'service':
+      return `service ${target.namespace}/${target.hostname}:${target.port}`;
+    case 'invalid':
+      return 'invalid';
+  }
+}
+
+/** Only what shapes connections and health counts; the rest of the policies is the pipeline's. */
+function policiesKey({ backendTLS, http, tcp, health }: BackendPolicies): string {
+  return JSON.stringify([backendTLS === undefined ? null : backendTlsKey(backendTLS), http, tcp, health]);
+}
