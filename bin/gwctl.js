@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+// Fast paths, the compile cache, then the command line. Plain JavaScript that an older Node can still read, so that it can be told why not.
+import fs from 'node:fs';
+import module from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const argv = process.argv.slice(2);
+const [major, minor] = process.versions.node.split('.').map(Number);
+
+if (argv.length === 1 && argv[0] === '--version') {
+  process.stdout.write(`gwctl ${JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')).version}\n`);
+} else if (major < 22 || (major === 22 && minor < 19)) {
+  fail(
+    `gwctl needs Node 22.19 or newer, and this is Node ${process.versions.node}`,
+    'npm start, which brings its own Node',
+    'GW_NODE_VERSION',
+  );
+} else if (!fs.existsSync(built('commands/_base/process.js'))) {
+  fail('gwctl has not been built', 'npm run build', 'GW_NOT_BUILT');
+} else {
+  process.env.NODE_ENV = process.env.NODE_ENV || 'production';
+  const home = process.env.XDG_CACHE_HOME || (os.homedir() && path.join(os.homedir(), '.cache'));
+  if (home) module.enableCompileCache(path.join(home, 'gwctl', 'compile'));
+  if (!(await completion())) {
+    const { runProcess } = await import(url('commands/_base/process.js'));
+    await runProcess({ argv, root });
+  }
+}
+
+/** Shells load their completion at start, so it is made from the manifest without loading the rest. */
+async function completion() {
+  const manifest = path.join(root, 'oclif.manifest.json');
+  if (argv.length !== 2 || argv[0] !== 'completion' || !fs.existsSync(manifest)) return false;
+  const { completionCommands, completionScript, shells } = await import(url('commands/_base/completion.js'));
+  if (!shells.includes(argv[1])) return false;
+  const commands = Object.values(JSON.parse(fs.readFileSync(manifest, 'utf8')).commands);
+  process.stdout.write(completionScript(argv[1], 'gwctl', completionCommands(commands)));
+  return true;
+}
+
+function built(file) {
+  return path.join(root, 'dist', file);
+}
+
+function url(file) {
+  return pathToFileURL(built(file)).href;
+}
+
+function fail(message, hint, code) {
+  process.stderr.write(`Error: ${message}\nTry this: ${hint}\nCode: ${code}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,72 @@
+import { Flags } from '@oclif/core';
+import { backendRows, type BackendRow } from '../../../src/admin/views/backends.ts';
+import type { Style } from '../../../ui/theme.ts';
+import type { Column } from '../../../ui/text/table.ts';
+import { configAliases } from '../../_base/aliases.ts';
+import { outputFlag, resourceArg, targetFlags, viewFormats } from '../../_base/flags.ts';
+import { GwCommand } from '../../_base/gw-command.ts';
+import { loadDump } from '../../_base/target.ts';
+import { renderView } from '../../_base/view.ts';
+
+const spellings = configAliases('backends', 'backend', 'be', 'b');
+
+/** The specification's columns. */
+const columns: readonly Column<BackendRow>[] = [
+  { title: 'TYPE', value: (row) => row.type },
+  { title: 'NAME', value: (row) => row.name },
+  { title: 'NAMESPACE', value: (row) => row.namespace },
+  { title: 'ENDPOINT', value: (row) => row.endpoint },
+  { title: 'HEALTH', value: healthText, style: healthStyle },
+  { title: 'REQUESTS', value: (row) => String(row.requests) },
+  { title: 'LATENCY', value: (row) => (row.requests === 0 ? '' : `${row.latencyMs.toFixed(2)}ms`) },
+];
+
+const wide: readonly Column<BackendRow>[] = [
+  { title: 'PRIORITY', value: (row) => String(row.priority) },
+  { title: 'PENDING', value: (row) => String(row.pending) },
+  { title: 'FAILURES', value: (row) => String(row.failures) },
+  { title: 'EJECTIONS', value: (row) => String(row.ejections) },
+  { title: 'LAST ERROR', value: (row) => row.lastError ?? '' },
+];
+
+export default class ConfigBackends extends GwCommand {
+  static override summary = 'Endpoints of the backends: health, requests and latency.';
+  static override description =
+    'HEALTH is a moving average of outcomes from 0 to 1 (one failure gives 0.70), or the time left of an eviction. LATENCY is a moving average, not a mean. FAILURES counts the failures in a row.\nEndpoints without requests are left out unless --all is given.';
+  static override aliases = spellings.shown;
+  static override hiddenAliases = spellings.hidden;
+  static override args = resourceArg;
+  static override flags = {
+    ...targetFlags,
+    output: outputFlag(viewFormats, 'table'),
+    all: Flags.boolean({ summary: 'Also endpoints that had no request.' }),
+  };
+  static override examples = [
+    { description: 'Endpoints of the proxy on this machine', command: 'gwctl proxy config backends --local' },
+    {
+      description: 'Names of what is not healthy, in a script',
+      command: `gwctl config backends --all -o json | jq '.[] | select(.health < 0.5) | .endpoint'`,
+    },
+  ];
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ConfigBackends);
+    const dump = await loadDump({ ...flags, ...args }, { cli: this.cli, tell: (text) => this.note(text) });
+    const rows = backendRows(dump, flags.all);
+    const name = (row: BackendRow): string => `${row.type.toLowerCase()}/${row.name}/${row.endpoint}`;
+    await this.out(
+      await renderView({ rows, columns, wide, name }, { format: flags.output, width: this.columns, paint: this.paint }),
+    );
+    if (rows.length === 0 && !flags.all) await this.note('no endpoint has had a request yet; --all shows those too');
+  }
+}
+
+function healthText(row: BackendRow): string {
+  if (row.evicted) return row.evictedForMs === null ? 'evicted' : `Evict (${(row.evictedForMs / 1000).toFixed(1)}s)`;
+  return row.health === null ? '' : row.health.toFixed(2);
+}
+
+function healthStyle(row: BackendRow): Style {
+  if (row.evicted || (row.health ?? 1) < 0.5) return 'error';
+  return (row.health ?? 1) < 0.9 ? 'warn' : 'plain';
+}

@@ -1,0 +1,68 @@
+import { decodeConfigStatus, type ConfigStatus, type StatusProblem } from '../../../src/admin/views/status.ts';
+import { clean } from '../../../ui/terminal/text.ts';
+import { renderPairs } from '../../../ui/text/table.ts';
+import type { Paint } from '../../../ui/text/paint.ts';
+import { configAliases } from '../../_base/aliases.ts';
+import { documentFormats, liveTargetFlags, outputFlag, resourceArg } from '../../_base/flags.ts';
+import { GwCommand } from '../../_base/gw-command.ts';
+import { withClient } from '../../_base/target.ts';
+import { renderDocument } from '../../_base/view.ts';
+
+const spellings = configAliases('status');
+
+export default class ConfigStatusCommand extends GwCommand {
+  static override summary = 'What is live since when, what was rejected and why, and the difference.';
+  static override aliases = spellings.shown;
+  static override hiddenAliases = spellings.hidden;
+  static override args = resourceArg;
+  static override flags = { ...liveTargetFlags, output: outputFlag(documentFormats, 'table') };
+  static override examples = ['gwctl proxy config status --local', 'gwctl config status -o json'];
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ConfigStatusCommand);
+    const surroundings = { cli: this.cli, tell: (text: string) => this.note(text) };
+    const raw = await withClient({ ...flags, ...args }, surroundings, (client) => client.status());
+    await this.out(
+      flags.output === 'table'
+        ? statusText(decodeConfigStatus(raw), this.paint)
+        : await renderDocument(raw, flags.output),
+    );
+  }
+}
+
+function statusText(status: ConfigStatus, paint: Paint): string {
+  const { live, rejected, diff, restartNeeded } = status;
+  const lines = [
+    renderPairs(
+      [
+        { name: 'live', value: `revision ${live.revision}` },
+        { name: 'since', value: live.since },
+        { name: 'source', value: live.source },
+        { name: 'rejected', value: rejected === null ? 'nothing' : `revision ${rejected.revision} at ${rejected.at}` },
+      ],
+      paint,
+    ),
+  ];
+  if (rejected !== null)
+    lines.push(...rejected.errors.map((problem) => `  ${paint('error', clean(problemText(problem)))}\n`));
+  if (diff.length > 0) {
+    lines.push('\ndifference, live to rejected\n');
+    lines.push(
+      ...diff.map(
+        (change) =>
+          `  ${clean(change.path)}\n${side('removed', '-', change.before, paint)}${side('added', '+', change.after, paint)}`,
+      ),
+    );
+  }
+  if (restartNeeded.length > 0) lines.push(`\nneeds a restart: ${clean(restartNeeded.join(', '))}\n`);
+  return lines.join('');
+}
+
+function side(style: 'removed' | 'added', sign: string, value: unknown, paint: Paint): string {
+  return value === undefined ? '' : `    ${paint(style, clean(`${sign} ${JSON.stringify(value)}`))}\n`;
+}
+
+function problemText({ line, column, path, message }: StatusProblem): string {
+  const place = line === undefined ? '' : `line ${line}${column === undefined ? '' : `, column ${column}`}: `;
+  return `${place}${path === undefined || path === '' ? '' : `${path}: `}${message}`;
+}
