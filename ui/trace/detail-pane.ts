@@ -1,0 +1,162 @@
+import { wrapHard } from '../terminal/text.ts';
+import { countUpTo } from './append-list.ts';
+import { differenceLines, eventText, snapshotText, stateOf, valueText } from './detail.ts';
+import type { DiffLine } from './diff.ts';
+import { contentSize, layoutOf } from './layout.ts';
+import { requestLine, statusText } from './request.ts';
+import type { DetailText, Group, Selection, TraceState } from './state.ts';
+import { blockLines } from './syntax.ts';
+import { labelOf, summaryOf } from './summary.ts';
+import { durationUs, formatMicros } from './timing.ts';
+
+interface Content {
+  readonly title: string;
+  readonly text: string | readonly DiffLine[];
+}
+
+/** The state with the detail text of its selection; the text is worked out only when something it depends on has changed. */
+export function withDetail(state: TraceState): TraceState {
+  const key = keyOf(state);
+  if (key === state.detail.key) return state;
+  const subjectChanged = subjectOf(key) !== subjectOf(state.detail.key);
+  const detail = state.selection === undefined ? nothing(key) : laidOut(contentOf(state, state.selection), state, key);
+  return {
+    ...state,
+    detail,
+    detailTop: subjectChanged ? 0 : state.detailTop,
+    detailLeft: subjectChanged ? 0 : state.detailLeft,
+  };
+}
+
+function keyOf(state: TraceState): string {
+  const { selection } = state;
+  const size = state.wrap ? contentSize(layoutOf(state), 'detail').width : 0;
+  const facts =
+    selection !== undefined && selection.event === undefined ? state.groups[selection.request]?.facts.events : 0;
+  const compared = state.comparing ? state.pinned : '';
+  return [`${selection?.request}/${selection?.event}/${state.mode}/${compared}`, state.format, size, facts].join('|');
+}
+
+function subjectOf(key: string): string {
+  return key.split('|')[0] ?? '';
+}
+
+function contentOf(state: TraceState, selection: Selection): Content {
+  const group = state.groups[selection.request];
+  if (group === undefined) return { title: '', text: '' };
+  if (selection.event === undefined) return overview(state, group);
+  if (state.comparing && state.pinned !== undefined) return comparison(state, state.pinned, selection.event);
+  if (state.mode === 'event') return wholeEvent(state, selection.event);
+  return snapshot(state, group, selection.event);
+}
+
+function wholeEvent(state: TraceState, index: number): Content {
+  const entry = state.entries.items[index];
+  if (entry === undefined) return { title: '', text: '' };
+  const took = durationUs(entry.event);
+  return {
+    title: `Event ${entry.number}${took === undefined ? '' : ` ${formatMicros(took)}`}`,
+    text: eventText(entry.event, state.format),
+  };
+}
+
+function snapshot(state: TraceState, group: Group, index: number): Content {
+  const count = countUpTo(group.states, index);
+  if (count === 0) return { title: 'Snapshot', text: 'No snapshot available yet.' };
+  const now = group.states.items[count - 1] ?? 0;
+  const text = stateText(state, now);
+  const from = numberOf(state, now);
+  if (state.mode === 'snapshot') return { title: `Snapshot of ${from}`, text };
+  if (count === 1) return { title: `First snapshot, of ${from}`, text };
+  const before = group.states.items[count - 2] ?? 0;
+  const earlier = stateText(state, before);
+  const title = `Difference ${numberOf(state, before)} → ${from}`;
+  return earlier === text ? { title: `${title}: none`, text } : { title, text: differenceLines(earlier, text) };
+}
+
+function comparison(state: TraceState, pinned: number, index: number): Content {
+  const usesStates =
+    state.mode !== 'event' && latestState(state, pinned) !== undefined && latestState(state, index) !== undefined;
+  const textOf = (at: number): string =>
+    usesStates ? stateText(state, latestState(state, at) ?? at) : wholeEvent(state, at).text.toString();
+  const title = `Pinned ${numberOf(state, pinned)} → ${numberOf(state, index)}, ${usesStates ? 'snapshots' : 'events'}`;
+  const [before, after] = [textOf(pinned), textOf(index)];
+  return before === after ? { title: `${title}: equal`, text: after } : { title, text: differenceLines(before, after) };
+}
+
+function latestState(state: TraceState, index: number): number | undefined {
+  const group = state.groups[state.entries.items[index]?.request ?? -1];
+  const count = group === undefined ? 0 : countUpTo(group.states, index);
+  return count === 0 ? undefined : group?.states.items[count - 1];
+}
+
+function stateText(state: TraceState, index: number): string {
+  const event = state.entries.items[index]?.event;
+  const found = event === undefined ? undefined : stateOf(event);
+  return found === undefined ? '' : snapshotText(found, state.format);
+}
+
+function numberOf(state: TraceState, index: number): string {
+  return `#${state.entries.items[index]?.number ?? '?'}`;
+}
+
+function overview(state: TraceState, group: Group): Content {
+  const { facts } = group;
+  const slowest = facts.steps.slowest;
+  const slowestEvent = slowest === undefined ? undefined : state.entries.items[slowest.index]?.event;
+  const value = {
+    request: requestLine(facts),
+    status: statusText(facts),
+    ...(facts.error !== undefined && { error: facts.error }),
+    ...(facts.route !== undefined && { route: facts.route ?? 'none matched' }),
+    ...(facts.backend !== undefined && { backend: facts.backend, backendCalls: facts.backendCalls }),
+    ...(facts.startTime !== undefined && { startTime: facts.startTime }),
+    total: formatMicros(facts.totalUs),
+    ...(slowest !== undefined &&
+      slowestEvent !== undefined && {
+        slowest: {
+          took: formatMicros(slowest.us),
+          [slowest.kind === 'gap' ? 'before' : 'step']: labelOf(slowestEvent),
+        },
+      }),
+    events: facts.events,
+    requestId: group.id,
+    problems: problemsOf(state, group),
+  };
+  return { title: 'Request', text: valueText(value, state.format) };
+}
+
+function problemsOf(state: TraceState, group: Group): string[] {
+  const problems: string[] = [];
+  for (let at = 0; at < group.events.length && problems.length < 50; at += 1) {
+    const entry = state.entries.items[group.events.items[at] ?? -1];
+    const severity = entry?.event.severity;
+    if (entry !== undefined && (severity === 'warn' || severity === 'error')) {
+      problems.push(`${entry.number}: ${entry.label}: ${summaryOf(entry.event)}`);
+    }
+  }
+  return problems;
+}
+
+function laidOut(content: Content, state: TraceState, key: string): DetailText {
+  const lines: DiffLine[] =
+    typeof content.text === 'string'
+      ? content.text.split('\n').map((text) => ({ mark: ' ', text }))
+      : [...content.text];
+  const isDiff = typeof content.text !== 'string';
+  const columns = state.wrap ? contentSize(layoutOf(state), 'detail').width - (isDiff ? 2 : 0) : 0;
+  const rows =
+    columns > 0 ? lines.flatMap((line) => wrapHard(line.text, columns).map((text) => ({ ...line, text }))) : lines;
+  return {
+    key,
+    title: content.title,
+    lines: rows.map((line) => line.text),
+    marks: isDiff ? rows.map((line) => line.mark) : undefined,
+    blocks: isDiff || state.format === 'json' ? [] : blockLines(rows.map((line) => line.text)),
+    highlighted: !isDiff,
+  };
+}
+
+function nothing(key: string): DetailText {
+  return { key, title: 'Event', lines: [], marks: undefined, blocks: [], highlighted: false };
+}
