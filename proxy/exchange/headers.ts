@@ -32,7 +32,8 @@ export class Headers {
   /** Every value of a lower-case name, in order. */
   getAll(name: string): string[] {
     const found: string[] = [];
-    for (let i = this.names.indexOf(name); i !== -1; i = this.names.indexOf(name, i + 1)) found.push(this.values[i] ?? '');
+    for (let i = this.names.indexOf(name); i !== -1; i = this.names.indexOf(name, i + 1))
+      found.push(this.values[i] ?? '');
     return found;
   }
 

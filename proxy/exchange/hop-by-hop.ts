@@ -1,0 +1,74 @@
+import type { Headers } from './headers.ts';
+
+/** Fields of one connection (RFC 9110 section 7.6.1); `proxy-authorization` passes. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'proxy-connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/**
+ * Removes what belongs to the client's connection: the hop-by-hop fields and those that `Connection` names.
+ * `te: trailers` stays. Returns the protocol of a requested upgrade, or null.
+ */
+export function stripRequestHopByHop(headers: Headers): string | null {
+  if (!hasHopByHop(headers)) return null;
+  const options = connectionOptions(headers);
+  const upgrade = options.includes('upgrade') ? (headers.get('upgrade') ?? null) : null;
+  const trailers = acceptsTrailers(headers);
+  removeAll(headers, options);
+  if (trailers) headers.append('te', 'trailers');
+  return upgrade === '' ? null : upgrade;
+}
+
+/** The same for a response; returns the protocol that a 101 switches to. */
+export function stripResponseHopByHop(headers: Headers): string | null {
+  if (!hasHopByHop(headers)) return null;
+  const upgrade = headers.get('upgrade') ?? null;
+  removeAll(headers, connectionOptions(headers));
+  return upgrade === '' ? null : upgrade;
+}
+
+function hasHopByHop(headers: Headers): boolean {
+  const { names } = headers;
+  for (let i = 0; i < names.length; i++) if (HOP_BY_HOP.has(names[i] ?? '')) return true;
+  return false;
+}
+
+/** The lower-case tokens of every `Connection` field. */
+function connectionOptions(headers: Headers): readonly string[] {
+  const value = headers.get('connection');
+  if (value === undefined) return NONE;
+  const first = value.toLowerCase();
+  // What nearly every client sends; neither names a field that could be there.
+  if (
+    (first === 'keep-alive' || first === 'close') &&
+    headers.names.indexOf('connection') === headers.names.lastIndexOf('connection')
+  ) {
+    return NONE;
+  }
+  return headers
+    .getAll('connection')
+    .flatMap((each) => each.toLowerCase().split(','))
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}
+
+function acceptsTrailers(headers: Headers): boolean {
+  const te = headers.get('te');
+  if (te === undefined) return false;
+  if (te === 'trailers') return true;
+  return headers.getAll('te').some((value) => /(?:^|,)\s*trailers\s*(?:;|,|$)/i.test(value));
+}
+
+function removeAll(headers: Headers, options: readonly string[]): void {
+  for (const name of HOP_BY_HOP) headers.remove(name);
+  for (const name of options) headers.remove(name);
+}
+
+const NONE: readonly string[] = [];
