@@ -1,0 +1,42 @@
+/** One kind of traffic. */
+export interface BenchCase {
+  readonly name: string;
+  readonly summary: string;
+  readonly path: string;
+  /** Bytes that the client sends; none means GET. */
+  readonly bodyBytes: number;
+  readonly connections: number;
+  /** Requests in flight on a connection. */
+  readonly streams: number;
+  readonly tls: boolean;
+  readonly http2: boolean;
+  /** Number of routes in a proxy that has routes; the path of this case meets the last one. */
+  readonly routes: number;
+}
+
+const PLAIN = { bodyBytes: 0, connections: 64, streams: 1, tls: false, http2: false, routes: 1 } as const;
+
+export const CASES: readonly BenchCase[] = [
+  { ...PLAIN, name: 'small', summary: 'small JSON', path: '/r/0/small' },
+  { ...PLAIN, name: 'post', summary: '1 KiB POST', path: '/r/0/small', bodyBytes: 1024 },
+  { ...PLAIN, name: 'download', summary: '1 MiB download', path: '/r/0/download', connections: 8 },
+  { ...PLAIN, name: 'stream', summary: '200-chunk event stream', path: '/r/0/stream', connections: 8 },
+  {
+    ...PLAIN,
+    name: 'routes',
+    summary: 'small JSON through the last of 1,000 routes',
+    path: '/r/999/small',
+    routes: 1000,
+  },
+  { ...PLAIN, name: 'tls', summary: 'small JSON over TLS', path: '/r/0/small', tls: true },
+  {
+    ...PLAIN,
+    name: 'http2',
+    summary: 'small JSON over HTTP/2 and TLS',
+    path: '/r/0/small',
+    connections: 8,
+    streams: 8,
+    tls: true,
+    http2: true,
+  },
+];

@@ -1,0 +1,87 @@
+/** What a request costs here and in other proxies: `npm run bench -- --help`. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { CASES } from './cases.ts';
+import { measureCase } from './measure.ts';
+import type { Measurement, Skipped } from './measure.ts';
+import { CORES } from './processes.ts';
+import { caseTable, targetLines, targets } from './report.ts';
+import { makeCertificate, startUpstream, SUBJECTS } from './subjects.ts';
+
+const HELP = `npm run bench -- [options]
+  --case NAMES      of ${CASES.map((one) => one.name).join(', ')}; separated by commas (default: all)
+  --subject NAMES   of ${SUBJECTS.map((one) => one.name).join(', ')} (default: all)
+  --seconds N       length of one measurement, whole seconds (default 2)
+  --rounds N        measurements of each subject, in turns (default 3)
+  --json FILE       also write the results as JSON`;
+
+const { values } = parseArgs({
+  options: {
+    case: { type: 'string' },
+    subject: { type: 'string' },
+    seconds: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '3' },
+    json: { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+
+if (values.help) console.log(HELP);
+else await run();
+
+async function run(): Promise<void> {
+  const cases = chosen('case', CASES, values.case);
+  const subjects = chosen('subject', SUBJECTS, values.subject);
+  const pace = { seconds: count('seconds', values.seconds), rounds: count('rounds', values.rounds) };
+  const folder = mkdtempSync(path.join(tmpdir(), 'gwctl-bench-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const pinning =
+    CORES.measured === undefined
+      ? 'not pinned'
+      : `measured on core ${CORES.measured}, load and upstream on ${CORES.others}`;
+  const machine = `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}, ${pinning}`;
+  console.log(`${machine}\n`);
+  const upstream = await startUpstream(CORES.others);
+  const results: (Measurement | Skipped)[] = [];
+  try {
+    const around = { folder, upstreamPort: upstream.port, certificate: makeCertificate(folder) };
+    for (const benchCase of cases) {
+      const measured = await measureCase(benchCase, subjects, around, pace);
+      results.push(...measured);
+      console.log(`${caseTable(benchCase, measured)}\n`);
+    }
+  } finally {
+    await upstream.stop();
+  }
+  const reached = targets(results);
+  console.log(targetLines(reached));
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify({ machine, pace, results, targets: reached }, null, 2)}\n`);
+}
+
+function chosen<T extends { readonly name: string }>(
+  option: string,
+  all: readonly T[],
+  given: string | undefined,
+): readonly T[] {
+  if (given === undefined) return all;
+  return given.split(',').map((name) => {
+    const found = all.find((one) => one.name === name.trim());
+    if (found === undefined) fail(`--${option} ${name} is none of ${all.map((one) => one.name).join(', ')}`);
+    return found;
+  });
+}
+
+function count(option: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 600)
+    fail(`--${option} must be a whole number from 1 to 600, not ${text}`);
+  return value;
+}
+
+function fail(message: string): never {
+  console.error(message);
+  process.exit(2);
+}

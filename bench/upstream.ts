@@ -1,0 +1,79 @@
+/** What stands behind every proxy: a server that spends as little as it can, so that the proxy is the one that is measured. */
+import { createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+
+const CHUNKS = 200;
+const HEAD_END = Buffer.from('\r\n\r\n');
+const LAST_CHUNK = Buffer.from('0\r\n\r\n');
+const JSON_BODY = JSON.stringify({
+  id: 4711,
+  name: 'a small answer',
+  tags: ['one', 'two', 'three'],
+  ok: true,
+  at: 1_700_000_000,
+});
+const SMALL = whole('application/json', Buffer.from(JSON_BODY));
+const DOWNLOAD = whole('application/octet-stream', Buffer.alloc(1024 * 1024, 'a'));
+const STREAM_HEAD = Buffer.from(
+  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n',
+);
+const EVENT = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: ' word' } }] })}\n\n`;
+const EVENT_CHUNK = Buffer.from(`${EVENT.length.toString(16)}\r\n${EVENT}\r\n`);
+
+const server = createServer({ noDelay: true }, serve);
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`listening ${(server.address() as AddressInfo).port}\n`);
+});
+
+function whole(type: string, body: Buffer): Buffer {
+  return Buffer.concat([
+    Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n`),
+    body,
+  ]);
+}
+
+function serve(socket: Socket): void {
+  let held: Buffer = Buffer.alloc(0);
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (chunk: Buffer) => {
+    held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    for (let end = endOfRequest(held); end > 0; end = endOfRequest(held)) {
+      answer(socket, held);
+      held = held.subarray(end);
+    }
+  });
+}
+
+/** Where the first request in `held` ends, 0 when it is not complete. */
+function endOfRequest(held: Buffer): number {
+  const headEnd = held.indexOf(HEAD_END);
+  if (headEnd < 0) return 0;
+  const bodyAt = headEnd + HEAD_END.length;
+  // 'G' of GET: no body, and nothing more to look for.
+  if (held[0] === 0x47) return bodyAt;
+  const head = held.toString('latin1', 0, headEnd).toLowerCase();
+  const length = /\r\ncontent-length: *(\d+)/.exec(head)?.[1];
+  if (length !== undefined) return held.length >= bodyAt + Number(length) ? bodyAt + Number(length) : 0;
+  if (!head.includes('\r\ntransfer-encoding:')) return bodyAt;
+  const last = held.indexOf(LAST_CHUNK, bodyAt);
+  return last < 0 ? 0 : last + LAST_CHUNK.length;
+}
+
+function answer(socket: Socket, request: Buffer): void {
+  const target = request.toString('latin1', 0, Math.min(64, request.indexOf(' HTTP/')));
+  if (target.endsWith('/download')) socket.write(DOWNLOAD);
+  else if (target.endsWith('/stream')) stream(socket, 0);
+  else socket.write(SMALL);
+}
+
+/** Each event is a write of its own, so that a proxy meets them one by one. */
+function stream(socket: Socket, sent: number): void {
+  if (socket.destroyed) return;
+  if (sent === 0) socket.write(STREAM_HEAD);
+  if (sent === CHUNKS) {
+    socket.write(LAST_CHUNK);
+    return;
+  }
+  socket.write(EVENT_CHUNK);
+  setImmediate(stream, socket, sent + 1);
+}
