@@ -96,7 +96,7 @@ function withEntry(group: Group, entry: Entry, index: number, isVisible: boolean
 }
 
 /** The event with its envelope made good, whatever a server of another version or a damaged file brought. */
-function wellFormed(received: TraceEvent): TraceEvent {
+export function wellFormed(received: TraceEvent): TraceEvent {
   if (isWellFormed(received)) return received;
   const raw: Partial<TraceEvent> & { readonly type?: unknown } =
     typeof received === 'object' && received !== null ? received : {};

@@ -1,3 +1,4 @@
+import type { CommandGroup, CommandInfo } from '../terminal/command.ts';
 import { hasHeadings } from './visible-rows.ts';
 import {
   moveBy,
@@ -33,16 +34,8 @@ export interface Step {
   readonly effect?: Effect;
 }
 
-export type CommandGroup = 'Move' | 'Look' | 'Find' | 'Share' | 'Leave';
-
 /** A named command: its keys, its line in help and palette, and what it does. */
-export interface Command {
-  readonly id: string;
-  readonly title: string;
-  readonly keys: readonly string[];
-  readonly group: CommandGroup;
-  /** One word for the footer. */
-  readonly short: string;
+export interface Command extends CommandInfo {
   /** Only with the focus in this pane. */
   readonly pane?: Pane;
   readonly run: (state: TraceState) => Step;

@@ -19,6 +19,23 @@ export interface EffectDeps {
   readonly tmux: boolean;
 }
 
+interface EffectSurroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdout: { readonly write: (text: string) => unknown };
+  /** Whether the terminal is reached through SSH; told from the environment when left out. */
+  readonly ssh?: boolean | undefined;
+}
+
+/** What effects need, taken from the terminal and its environment. */
+export function effectDeps({ env, stdout, ssh }: EffectSurroundings): EffectDeps {
+  return {
+    write: (sequence) => void stdout.write(sequence),
+    directory: process.cwd(),
+    ssh: ssh ?? (env['SSH_TTY'] ?? env['SSH_CONNECTION'] ?? '') !== '',
+    tmux: (env['TMUX'] ?? '') !== '',
+  };
+}
+
 /** Copies the text of the detail pane. */
 export function copyDetail(state: TraceState, deps: EffectDeps): Outcome {
   const { lines, marks } = state.detail;

@@ -36,7 +36,7 @@ export function contentSize(layout: Layout, pane: Pane): Size {
 }
 
 function sideBySide(body: Size): Record<Pane, Size> {
-  const width = Math.round(body.width * (body.width >= 120 ? 0.6 : 0.58));
+  const width = Math.round(body.width * 0.6);
   return { events: { width, height: body.height }, detail: { width: body.width - width, height: body.height } };
 }
 

@@ -5,7 +5,7 @@ import type { KeyPress } from '../terminal/keys.ts';
 import { withEvents } from './arrival.ts';
 import { commandFor, commands, type Step } from './commands.ts';
 import { withDetail } from './detail-pane.ts';
-import { helpRowCount } from './help.ts';
+import { traceHelp } from './help.ts';
 import { contentSize, layoutOf } from './layout.ts';
 import { withStatus } from './moves.ts';
 import { overlayKey } from './overlays.ts';
@@ -103,6 +103,6 @@ function settledOverlay(state: TraceState): TraceState['overlay'] {
   if (state.overlay.kind !== 'help') return state.overlay;
   return {
     kind: 'help',
-    top: clampTop(state.overlay.top, Math.max(1, layoutOf(state).body.height - 2), helpRowCount()),
+    top: clampTop(state.overlay.top, Math.max(1, layoutOf(state).body.height - 2), traceHelp().length),
   };
 }

@@ -1,7 +1,8 @@
+import { paletteMatches } from '../terminal/command.ts';
 import { clampIndex } from '../terminal/list-window.ts';
 import type { KeyPress } from '../terminal/keys.ts';
-import { editText, fuzzyScore } from '../terminal/prompt.ts';
-import { commands, type Command, type Step } from './commands.ts';
+import { editText } from '../terminal/prompt.ts';
+import { commands, type Step } from './commands.ts';
 import { moveToMatch, setFilter } from './moves.ts';
 import type { ExportFormat, Overlay, TraceState } from './state.ts';
 
@@ -11,17 +12,6 @@ export const exportChoices: readonly { readonly format: ExportFormat; readonly k
     { format: 'har', key: 'h', title: 'HAR: the requests, for browsers and other tools' },
     { format: 'curl', key: 'c', title: 'curl: the selected request as a command' },
   ];
-
-/** The commands that fit what is typed, best first. */
-export function paletteMatches(text: string): Command[] {
-  return commands
-    .flatMap((command) => {
-      const score = fuzzyScore(text, command.title);
-      return score === undefined ? [] : [{ command, score }];
-    })
-    .sort((a, b) => b.score - a.score)
-    .map(({ command }) => command);
-}
 
 /** A key while something lies over the panes. */
 export function overlayKey(state: TraceState, key: KeyPress): Step {
@@ -67,7 +57,7 @@ function accepted(state: TraceState, overlay: Of<'prompt'>): TraceState {
 }
 
 function paletteKey(state: TraceState, overlay: Of<'palette'>, key: KeyPress): Step {
-  const found = paletteMatches(overlay.text);
+  const found = paletteMatches(commands, overlay.text);
   if (key.name === 'esc') return { state: closed(state) };
   if (key.name === 'enter') return found[overlay.index]?.run(closed(state)) ?? { state };
   if (key.name === 'down' || key.name === 'tab')

@@ -7,7 +7,7 @@ import { createStore, type Store } from '../terminal/store.ts';
 import { themeFor } from '../theme.ts';
 import { TraceView } from './App.tsx';
 import type { Effect } from './commands.ts';
-import { copyDetail, exportTrace, type EffectDeps, type Outcome } from './effects.ts';
+import { copyDetail, effectDeps, exportTrace, type EffectDeps, type Outcome } from './effects.ts';
 import { step, type Action } from './model.ts';
 import { initialState, type TraceState } from './state.ts';
 
@@ -117,14 +117,4 @@ export class TraceSession {
   #say(outcome: Outcome): void {
     this.#dispatch({ kind: 'status', ...outcome });
   }
-}
-
-/** What effects need, taken from the terminal and its environment. */
-export function effectDeps({ env, stdout, ssh }: Terminal & { readonly ssh?: boolean | undefined }): EffectDeps {
-  return {
-    write: (sequence) => void stdout.write(sequence),
-    directory: process.cwd(),
-    ssh: ssh ?? (env['SSH_TTY'] ?? env['SSH_CONNECTION'] ?? '') !== '',
-    tmux: (env['TMUX'] ?? '') !== '',
-  };
 }

@@ -58,7 +58,7 @@ function columnsOf(state: TraceState, width: number): Columns {
   );
   const fixed = 1 + number + 3;
   const left = width - fixed;
-  const at = left >= 38 ? 9 : 0;
+  const at = left >= 38 ? 8 : 0;
   const type = left >= 22 ? TYPE_WIDTH : Math.min(9, Math.max(0, left - 8));
   const rest = Math.max(0, left - at - type);
   if (state.waterfall) {

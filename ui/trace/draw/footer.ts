@@ -1,12 +1,12 @@
-import { fitSegments, rowWidth, seg, type Row, type Segment } from '../../terminal/row.ts';
+import { keyLine } from '../../terminal/command.ts';
+import { fitSegments, seg, type Row, type Segment } from '../../terminal/row.ts';
 import { footerCommands } from '../commands.ts';
-import { keyName } from '../help.ts';
 import type { TraceState } from '../state.ts';
 
 /** The lines at the bottom: the prompt or what was last said, and the six most useful keys of the focused pane. */
 export function footerRows(state: TraceState, height: number): Row[] {
   const status = statusSegments(state);
-  const keys = keySegments(state);
+  const keys = keyLine(footerCommands(state.focus), state.columns).segments;
   const speaks = state.overlay.kind === 'prompt' || state.status.text !== '';
   const lines = height >= 2 ? [status, keys] : [speaks ? status : keys];
   return lines.slice(0, height).map((segments) => ({ segments: fitSegments(segments, state.columns) }));
@@ -32,15 +32,4 @@ function streamText(state: TraceState): string {
   if (count === 0) return 'waiting for trace data';
   const requests = state.groups.length > 1 ? ` of ${state.groups.length} requests` : '';
   return `${count} event${count === 1 ? '' : 's'}${requests}`;
-}
-
-/** As many of the keys as fit; a key is never cut in two. */
-function keySegments(state: TraceState): Segment[] {
-  const out: Segment[] = [seg(' ')];
-  for (const command of footerCommands(state.focus)) {
-    const part = [seg(keyName(command.keys[0] ?? ''), 'key'), seg(` ${command.short}   `, 'dim')];
-    if (rowWidth(out) + rowWidth(part) - 3 > state.columns) break;
-    out.push(...part);
-  }
-  return out;
 }

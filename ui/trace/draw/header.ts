@@ -16,7 +16,7 @@ export function headerRows(state: TraceState, height: number): Row[] {
 export function statusSegment(facts: RequestFacts): Segment {
   const text = statusText(facts);
   const code = facts.status ?? 0;
-  if (code >= 500 || facts.error !== undefined) return seg(`✗ ${text}`, 'error');
+  if (code >= 500 || (code === 0 && facts.error !== undefined)) return seg(`✗ ${text}`, 'error');
   if (code >= 400) return seg(`! ${text}`, 'warn');
   return code > 0 ? seg(`✓ ${text}`, 'success') : seg(text, 'dim');
 }
