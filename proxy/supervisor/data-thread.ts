@@ -1,6 +1,7 @@
 import { unseal } from '../../src/config/transfer.ts';
 import { LogFilter, Logger } from '../../src/shared/log.ts';
 import { messageOf } from '../../src/shared/errors.ts';
+import { ThreadProfiler } from '../admin/pprof/thread-profiler.ts';
 import { AccessLog } from '../telemetry/access-log.ts';
 import { Outbox } from '../telemetry/outbox.ts';
 import { Redaction } from '../telemetry/redaction.ts';
@@ -29,6 +30,7 @@ class DataThread {
   readonly #accessLog: AccessLog;
   readonly #logger: Logger;
   readonly #runtime: RuntimeFacts;
+  readonly #profiler = new ThreadProfiler();
   #plane: DataPlane | null = null;
   /** Fields to leave out of the access log once the prepared configuration is live. */
   #nextRemoved: readonly string[] = [];
@@ -110,6 +112,12 @@ class DataThread {
       },
       destroy: () => this.#destroy(),
       tasks: () => this.#started().liveTasks(),
+      startCpu: async (frequency: number) => {
+        await this.#profiler.startCpu(frequency);
+        return null;
+      },
+      stopCpu: () => this.#profiler.stopCpu(),
+      heapProfile: () => this.#profiler.heap(),
       runtime: () => this.#runtime.read(),
     };
   }
@@ -134,6 +142,7 @@ class DataThread {
     this.#plane?.destroy();
     if (this.#heartbeat !== null) clearInterval(this.#heartbeat);
     this.#runtime.close();
+    this.#profiler.close();
     this.#flush();
     this.#lines.close();
     this.#traces.close();

@@ -46,13 +46,21 @@ export class DataThreads {
     this.#options = options;
   }
 
+  /** How many there should be. */
+  get count(): number {
+    return this.#options.count;
+  }
+
   get all(): readonly ThreadHandle[] {
     return [...this.#threads.values()].filter((thread) => !thread.gone);
   }
 
   get addresses(): readonly BoundAddress[] {
     const binds = this.#live?.config.binds ?? [];
-    return binds.map((bind) => ({ bindKey: bind.key, port: bind.port === 0 ? (this.#ports.get(bind.key) ?? 0) : bind.port }));
+    return binds.map((bind) => ({
+      bindKey: bind.key,
+      port: bind.port === 0 ? (this.#ports.get(bind.key) ?? 0) : bind.port,
+    }));
   }
 
   async start(): Promise<void> {
@@ -145,7 +153,9 @@ export class DataThreads {
       await thread.call('commit', null, COMMIT_TIMEOUT_MS);
     } catch (error) {
       // It must not go on with the old configuration: its successor gets the live one.
-      this.#options.log.error(`${thread.name} did not take the new configuration and is replaced`, { error: messageOf(error) });
+      this.#options.log.error(`${thread.name} did not take the new configuration and is replaced`, {
+        error: messageOf(error),
+      });
       await thread.kill();
     }
   }

@@ -1,6 +1,7 @@
 import type { SealedConfig } from '../../src/config/transfer.ts';
 import type { LogFormat } from '../../src/shared/log.ts';
 import type { AdminCall, AdminReply } from '../admin/admin-call.ts';
+import type { CpuProfile, HeapProfile } from '../admin/pprof/thread-profiler.ts';
 import type { Batch } from '../telemetry/outbox.ts';
 import type { TraceItem } from '../telemetry/trace-tap.ts';
 import type { BoundAddress } from './data-plane.ts';
@@ -53,6 +54,9 @@ export type ControlToData = {
     readonly drain: { readonly argument: null; readonly result: null };
     readonly destroy: { readonly argument: null; readonly result: null };
     readonly tasks: { readonly argument: null; readonly result: readonly string[] };
+    readonly startCpu: { readonly argument: number; readonly result: null };
+    readonly stopCpu: { readonly argument: null; readonly result: CpuProfile };
+    readonly heapProfile: { readonly argument: null; readonly result: HeapProfile };
     readonly runtime: { readonly argument: null; readonly result: ThreadRuntime };
   };
   readonly notes: {

@@ -57,7 +57,10 @@ export interface SeriesTotal {
 /** The control thread's view of every slab: knows where series lie and adds them up when asked. */
 export class SeriesTotals {
   readonly #pages = new Map<string, Float64Array>();
-  readonly #series = new Map<string, { readonly total: SeriesTotal; readonly places: { readonly thread: number; readonly cells: Float64Array }[] }>();
+  readonly #series = new Map<
+    string,
+    { readonly total: SeriesTotal; readonly places: { readonly thread: number; readonly cells: Float64Array }[] }
+  >();
 
   /** `thread` is unique over the life of the process: a restarted thread has another one. */
   register(thread: number, registration: SeriesRegistration): void {

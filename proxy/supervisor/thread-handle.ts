@@ -43,7 +43,9 @@ export class ThreadHandle {
     this.index = options.init.threadIndex;
     // A failure that nobody waits for any more must not count as unhandled.
     this.#ready.promise.catch(() => {});
-    const { port, worker, close } = options.inThread ? inThreadPort(options, this.#ready.reject) : workerPort(options.init);
+    const { port, worker, close } = options.inThread
+      ? inThreadPort(options, this.#ready.reject)
+      : workerPort(options.init);
     this.worker = worker;
     this.#closePort = close;
     this.#channel = new Channel<ControlToData, DataToControl>(port, {
@@ -115,7 +117,9 @@ export class ThreadHandle {
     worker.on('exit', (code) => {
       this.#gone = true;
       const reason = failure ?? new Error(`the thread exited with code ${code}`);
-      this.#channel.close(new GwError(`${this.name} has ended: ${reason.message}`, { code: 'GW_THREAD_GONE', cause: reason }));
+      this.#channel.close(
+        new GwError(`${this.name} has ended: ${reason.message}`, { code: 'GW_THREAD_GONE', cause: reason }),
+      );
       this.#ready.reject(reason);
       if (!this.#ending) onCrash(this, reason);
     });
@@ -129,7 +133,10 @@ interface Opened {
 }
 
 function workerPort(init: ThreadInit): Opened {
-  const entry = new URL(import.meta.url.endsWith('.ts') ? './data-thread-main.ts' : './data-thread-main.js', import.meta.url);
+  const entry = new URL(
+    import.meta.url.endsWith('.ts') ? './data-thread-main.ts' : './data-thread-main.js',
+    import.meta.url,
+  );
   const worker = new Worker(entry, { workerData: init, name: `data-${init.threadIndex}` });
   return { port: worker, worker, close: () => {} };
 }

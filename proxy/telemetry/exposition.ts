@@ -46,7 +46,8 @@ function writeFamily(lines: string[], family: MetricFamily, format: ExpositionFo
   }
   for (const sample of samples) {
     const labels = spec.labels.map((label, at) => `${label}="${escapeLabel(sample.labels[at] ?? 'unknown')}"`);
-    if (spec.kind === 'histogram') writeHistogram(lines, { name, labels, bounds: spec.buckets ?? [], values: sample.values });
+    if (spec.kind === 'histogram')
+      writeHistogram(lines, { name, labels, bounds: spec.buckets ?? [], values: sample.values });
     else lines.push(`${name}${braces(labels)} ${numberText(sample.values[0] ?? 0)}`);
   }
 }

@@ -51,8 +51,17 @@ export const trafficMetrics = {
     ['backend', ...ROUTE_LABELS],
     PROCESSING_BUCKETS,
   ),
-  downstreamConnections: counter('downstream_connections_total', 'Connections accepted from clients', CONNECTION_LABELS),
-  downstreamReceived: counter('downstream_received_bytes_total', 'Bytes received from clients', CONNECTION_LABELS, 'bytes'),
+  downstreamConnections: counter(
+    'downstream_connections_total',
+    'Connections accepted from clients',
+    CONNECTION_LABELS,
+  ),
+  downstreamReceived: counter(
+    'downstream_received_bytes_total',
+    'Bytes received from clients',
+    CONNECTION_LABELS,
+    'bytes',
+  ),
   downstreamSent: counter('downstream_sent_bytes_total', 'Bytes sent to clients', CONNECTION_LABELS, 'bytes'),
   tlsHandshake: histogram(
     'tls_handshake_duration_seconds',

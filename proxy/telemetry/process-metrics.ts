@@ -36,9 +36,7 @@ function standardMetrics(descriptors: number | undefined): MetricFamily[] {
     standard('process_cpu_seconds_total', 'Processor time, user and system', 'counter', (cpu.user + cpu.system) / 1e6),
     standard('process_resident_memory_bytes', 'Resident memory', 'gauge', process.memoryUsage.rss()),
     standard('process_start_time_seconds', 'Start of the process, Unix time', 'gauge', performance.timeOrigin / 1000),
-    ...(descriptors === undefined
-      ? []
-      : [standard('process_open_fds', 'Open file descriptors', 'gauge', descriptors)]),
+    ...(descriptors === undefined ? [] : [standard('process_open_fds', 'Open file descriptors', 'gauge', descriptors)]),
   ];
 }
 
@@ -55,8 +53,16 @@ function runtimeMetrics(runtimes: readonly ThreadRuntime[]): MetricFamily[] {
     perThread('event_loop_utilization', 'Share of the time spent working, since the thread began', (runtime) => {
       return runtime.eventLoopUtilization;
     }),
-    perThread('event_loop_lag_mean_seconds', 'Mean delay of timers since the last scrape', ({ eventLoopLag }) => eventLoopLag.mean),
-    perThread('event_loop_lag_max_seconds', 'Longest delay of timers since the last scrape', ({ eventLoopLag }) => eventLoopLag.max),
+    perThread(
+      'event_loop_lag_mean_seconds',
+      'Mean delay of timers since the last scrape',
+      ({ eventLoopLag }) => eventLoopLag.mean,
+    ),
+    perThread(
+      'event_loop_lag_max_seconds',
+      'Longest delay of timers since the last scrape',
+      ({ eventLoopLag }) => eventLoopLag.max,
+    ),
   ];
 }
 

@@ -38,7 +38,8 @@ export function secondsText(ms: number): string {
 function requestPart(exchange: Exchange, redaction: Redaction): NonNullable<RequestState['request']> {
   const { request } = exchange;
   const target = redaction.target(request.target);
-  const absolute = request.authority === '' || target === '*' ? target : `${request.scheme}://${request.authority}${target}`;
+  const absolute =
+    request.authority === '' || target === '*' ? target : `${request.scheme}://${request.authority}${target}`;
   return {
     method: request.method,
     uri: absolute,
@@ -52,7 +53,10 @@ function requestPart(exchange: Exchange, redaction: Redaction): NonNullable<Requ
   };
 }
 
-function responsePart(response: Pick<HttpResponse, 'status' | 'headers'>, redaction: Redaction): NonNullable<RequestState['response']> {
+function responsePart(
+  response: Pick<HttpResponse, 'status' | 'headers'>,
+  redaction: Redaction,
+): NonNullable<RequestState['response']> {
   const grpcStatus = Number(response.headers.get('grpc-status') ?? Number.NaN);
   return {
     code: response.status,

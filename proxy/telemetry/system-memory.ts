@@ -7,7 +7,9 @@ export async function readCgroup(root = '/sys/fs/cgroup', self = '/proc/self/cgr
   if (!(usage > 0)) return null;
   const stat = parseStat((await readText(`${folder}/memory.stat`)) ?? '');
   const limit = Number((await readText(`${folder}/memory.max`)) ?? Number.NaN);
-  const figures = Object.fromEntries(CGROUP_FIGURES.flatMap((name) => (stat.has(name) ? [[name, stat.get(name) ?? 0]] : [])));
+  const figures = Object.fromEntries(
+    CGROUP_FIGURES.flatMap((name) => (stat.has(name) ? [[name, stat.get(name) ?? 0]] : [])),
+  );
   return {
     usage,
     working_set: Math.max(0, usage - (stat.get('inactive_file') ?? 0)),

@@ -91,7 +91,11 @@ export class ThreadMetrics {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     if (this.#series >= MAX_SERIES && !labels.every((label) => label === 'overflow')) {
-      return this.#resolve(metric, labels.map(() => 'overflow'), create);
+      return this.#resolve(
+        metric,
+        labels.map(() => 'overflow'),
+        create,
+      );
     }
     const created = create(this.#slab, labels);
     this.#known.set(key, created);
@@ -116,7 +120,12 @@ export class RouteSeries {
     return memo(
       this.#backends,
       `${backend}\n${protocol}`,
-      () => new BackendSeries(this.#metrics, { backend: orUnknown(backend), protocol: orUnknown(protocol), route: this.#labels }),
+      () =>
+        new BackendSeries(this.#metrics, {
+          backend: orUnknown(backend),
+          protocol: orUnknown(protocol),
+          route: this.#labels,
+        }),
     );
   }
 }

@@ -1,0 +1,92 @@
+import type {
+  BackendDump,
+  EndpointGroupDump,
+  EndpointInfoDump,
+  ServiceDump,
+} from '../../../src/admin/protocol/config-dump.ts';
+import type { Backend, HostBackend, NamedBackend, Service, Workload } from '../../../src/config/ir/index.ts';
+import { formatDuration } from '../../../src/shared/duration.ts';
+import type { EndpointInfo } from '../../backends/endpoint-view.ts';
+import { backendPolicies } from './policies.ts';
+import { targetText } from './routes.ts';
+
+/** Live numbers of the endpoints, where they are known. */
+export interface LiveEndpoints {
+  ofBackend(backend: HostBackend): EndpointInfo | undefined;
+  ofService(service: Service, workload: Workload): EndpointInfo | undefined;
+  readonly nowMs: number;
+}
+
+export function backendDump({ name, backend, policies }: NamedBackend, live: LiveEndpoints): BackendDump {
+  const inlinePolicies = backendPolicies(policies);
+  return { ...(inlinePolicies.length > 0 ? { inlinePolicies } : {}), backend: variant(backend, name, live) };
+}
+
+/** Host backends that routes hold themselves, listed with the named ones so that their health has one place. */
+export function inlineBackendDump(backend: Backend, live: LiveEndpoints): BackendDump {
+  return { backend: variant(backend, backend.key, live) };
+}
+
+export function serviceDump(service: Service, workloads: readonly Workload[], live: LiveEndpoints): ServiceDump {
+  return {
+    name: service.name,
+    namespace: service.namespace,
+    hostname: service.hostname,
+    vips: service.vips,
+    ports: service.ports,
+    appProtocols: service.appProtocols,
+    endpoints: [serviceEndpoints(service, workloads, live)],
+    subjectAltNames: service.subjectAltNames,
+    ...(service.loadBalancer === undefined ? {} : { loadBalancer: service.loadBalancer }),
+    ...(service.ipFamilies === undefined ? {} : { ipFamilies: service.ipFamilies }),
+  };
+}
+
+function variant(backend: Backend, name: string, live: LiveEndpoints): Readonly<Record<string, unknown>> {
+  const names = { name, namespace: 'default' };
+  if (backend.kind === 'dynamic') return { dynamic: names };
+  if (backend.kind === 'internal') return { internal: { ...names, path: backend.path } };
+  const info = live.ofBackend(backend);
+  const target = targetText(backend.target);
+  if (info === undefined) return { host: { ...names, target } };
+  const entry = { [target]: { endpoint: { name: target }, info: infoDump(info, live.nowMs), capacity: 1 } };
+  const group = info.evictedUntil === null ? { active: entry, rejected: {} } : { active: {}, rejected: entry };
+  return { host: { ...names, target, endpoints: [group] } };
+}
+
+function serviceEndpoints(service: Service, workloads: readonly Workload[], live: LiveEndpoints): EndpointGroupDump {
+  const active: Record<string, EndpointGroupDump['active'][string]> = {};
+  const rejected: typeof active = {};
+  for (const workload of workloads) {
+    const port = workload.services[`${service.namespace}/${service.hostname}`];
+    if (port === undefined) continue;
+    const info = live.ofService(service, workload);
+    const evicted = info !== undefined && info.evictedUntil !== null;
+    (evicted ? rejected : active)[workload.uid] = {
+      endpoint: { workloadUid: workload.uid, port, status: workload.status },
+      info: infoDump(info, live.nowMs),
+      capacity: workload.capacity,
+    };
+  }
+  return { active, rejected };
+}
+
+const untouched: EndpointInfoDump = {
+  health: 1,
+  requestLatency: 0,
+  pendingRequests: 0,
+  totalRequests: 0,
+  consecutiveFailures: 0,
+  timesEjected: 0,
+  evictedUntil: null,
+};
+
+function infoDump(info: EndpointInfo | undefined, nowMs: number): EndpointInfoDump {
+  if (info === undefined) return untouched;
+  const { evictedUntil, lastError, totalFailures: _failures, totalEvictions: _evictions, ...numbers } = info;
+  return {
+    ...numbers,
+    evictedUntil: evictedUntil === null ? null : formatDuration(Math.max(0, Math.round(evictedUntil - nowMs))),
+    ...(lastError === null ? {} : { lastError: `${lastError.kind} at ${new Date(lastError.at).toISOString()}` }),
+  };
+}

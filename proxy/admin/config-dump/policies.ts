@@ -1,0 +1,176 @@
+import type { PolicyBody, PolicyDump } from '../../../src/admin/protocol/config-dump.ts';
+import type {
+  BackendPolicies,
+  BackendTls,
+  FrontendPolicies,
+  HeaderModifier,
+  PathChange,
+  AuthorityChange,
+  PolicyTarget,
+  RequestMirror,
+  RoutePolicies,
+  TargetedPolicy,
+} from '../../../src/config/ir/index.ts';
+import { formatDuration } from '../../../src/shared/duration.ts';
+import { REDACTED } from '../../../src/shared/secret.ts';
+
+type Shown = Readonly<Record<string, unknown>>;
+
+/** A route's own policies, one object for each, in the order of the pipeline's configuration. */
+export function routePolicies(policies: RoutePolicies): PolicyBody[] {
+  const { timeout, retry, buffer, delay, directResponse, urlRewrite, requestRedirect } = policies;
+  return defined([
+    [
+      'timeout',
+      timeout && {
+        requestTimeout: duration(timeout.requestTimeoutMs),
+        backendRequestTimeout: duration(timeout.backendRequestTimeoutMs),
+      },
+    ],
+    ['retry', retry && { attempts: retry.attempts, backoff: duration(retry.backoffMs), codes: retry.codes }],
+    ['buffer', buffer && { request: buffer.request, response: buffer.response }],
+    ['delay', delay && { duration: duration(delay.durationMs) }],
+    [
+      'directResponse',
+      directResponse && { status: directResponse.status, body: Buffer.from(directResponse.body).toString() },
+    ],
+    ['urlRewrite', urlRewrite && { authority: authority(urlRewrite.authority), path: path(urlRewrite.path) }],
+    [
+      'requestRedirect',
+      requestRedirect && {
+        scheme: requestRedirect.scheme,
+        authority: authority(requestRedirect.authority),
+        path: path(requestRedirect.path),
+        status: requestRedirect.status,
+      },
+    ],
+    ...sharedPolicies(policies),
+  ]);
+}
+
+/** Policies about connecting to a backend. */
+export function backendPolicies(policies: BackendPolicies): PolicyBody[] {
+  const { http, tcp, health, requestRedirect } = policies;
+  const eviction = health?.eviction;
+  return defined([
+    [
+      'requestRedirect',
+      requestRedirect && {
+        ...requestRedirect,
+        authority: authority(requestRedirect.authority),
+        path: path(requestRedirect.path),
+      },
+    ],
+    ['http', http && { version: http.version, requestTimeout: duration(http.requestTimeoutMs) }],
+    ['tcp', tcp && { keepalives: tcp.keepalives, connectTimeout: duration(tcp.connectTimeoutMs) }],
+    [
+      'health',
+      health && {
+        eviction: eviction && { ...eviction, durationMs: undefined, duration: duration(eviction.durationMs) },
+      },
+    ],
+    ...sharedPolicies(policies),
+  ]);
+}
+
+/** An entry of `policies[]`. */
+export function targetedPolicy(policy: TargetedPolicy): PolicyDump {
+  const [body] =
+    policy.policy.kind === 'traffic' ? routePolicies(policy.policy.traffic) : backendPolicies(policy.policy.backend);
+  return {
+    key: policy.key,
+    name: { kind: 'Local', name: policy.name, namespace: policy.namespace },
+    target: target(policy.target),
+    policy: policy.policy.kind === 'traffic' ? { traffic: { phase: policy.phase, ...body } } : { backend: { ...body } },
+  };
+}
+
+/** `frontendPolicies` as policies of every gateway. */
+export function frontendPolicies(frontend: FrontendPolicies): PolicyDump[] {
+  const { http, tls, tcp, proxyProtocol, connect, accessLog } = frontend;
+  const bodies = defined([
+    ['http', durations(http)],
+    ['tls', durations(tls)],
+    ['tcp', tcp],
+    ['proxy', proxyProtocol],
+    ['connect', connect],
+    ['accessLog', accessLog.remove.length > 0 ? accessLog : undefined],
+  ]);
+  return bodies.map((body) => ({
+    key: `frontend/${Object.keys(body)[0] ?? ''}`,
+    name: null,
+    target: { gateway: { gatewayName: 'default', gatewayNamespace: 'default', listenerName: null } },
+    policy: { frontend: body },
+  }));
+}
+
+/** TLS towards a backend; keys are never shown. */
+export function backendTls(tls: BackendTls): Shown {
+  return {
+    cert: tls.cert?.file ?? tls.cert?.pem,
+    key: tls.key === undefined ? undefined : (tls.key.file ?? REDACTED),
+    root: tls.root?.file ?? tls.root?.pem,
+    hostname: tls.hostname,
+    verify: tls.verify,
+    alpn: tls.alpn,
+    subjectAltNames: tls.subjectAltNames,
+    keyExchangeGroups: tls.keyExchangeGroups,
+  };
+}
+
+export function duration(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : formatDuration(ms);
+}
+
+/** Renames `…Ms` to the configuration's own word and writes the value as a duration. */
+export function durations(values: object): Shown {
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) =>
+      key.endsWith('Ms') && typeof value === 'number' ? [key.slice(0, -2), formatDuration(value)] : [key, value],
+    ),
+  );
+}
+
+function sharedPolicies(policies: RoutePolicies & BackendPolicies): [string, unknown][] {
+  const { requestHeaderModifier, responseHeaderModifier, requestMirror, backendTLS } = policies;
+  return [
+    ['requestHeaderModifier', requestHeaderModifier && modifier(requestHeaderModifier)],
+    ['responseHeaderModifier', responseHeaderModifier && modifier(responseHeaderModifier)],
+    ['requestMirror', requestMirror && requestMirror.map(mirror)],
+    ['backendTLS', backendTLS && backendTls(backendTLS)],
+  ];
+}
+
+function defined(entries: readonly (readonly [string, unknown])[]): PolicyBody[] {
+  return entries.flatMap(([key, value]) => (value === undefined ? [] : [{ [key]: value }]));
+}
+
+function modifier({ add, set, remove }: HeaderModifier): Shown {
+  return { add: Object.fromEntries(add), set: Object.fromEntries(set), remove };
+}
+
+function mirror({ backend, percentage }: RequestMirror): Shown {
+  return { backend: backend.kind === 'inline' ? { host: backend.backend.target } : backend, percentage };
+}
+
+function authority(change: AuthorityChange | undefined): unknown {
+  if (change === undefined) return undefined;
+  return change.kind === 'auto' || change.kind === 'none' ? change.kind : { [change.kind]: change.value };
+}
+
+function path(change: PathChange | undefined): unknown {
+  return change === undefined ? undefined : { [change.kind]: change.value };
+}
+
+function target(of: PolicyTarget): Shown {
+  const { kind, ...rest } = of;
+  if (kind === 'gateway')
+    return { gateway: { ...rest, listenerName: ('listenerName' in rest ? rest.listenerName : null) ?? null } };
+  if (kind === 'backend') return { backend: { backend: rest } };
+  if (kind === 'service') return { backend: { service: rest } };
+  if (kind === 'route' && 'routeKind' in rest) {
+    const { routeKind, ...route } = rest;
+    return { route: { ...route, kind: routeKind } };
+  }
+  return { [kind]: rest };
+}

@@ -1,0 +1,53 @@
+import type { GatewayConfig, HostBackend, Service, Workload } from '../../src/config/ir/index.ts';
+import type { LiveEndpoints } from '../admin/config-dump/backends.ts';
+import { endpointIdentities, hostIdentity } from '../backends/endpoint-identity.ts';
+import { EndpointStore } from '../backends/endpoint-store.ts';
+import type { EndpointInfo } from '../backends/endpoint-view.ts';
+import { serviceEndpoints } from '../backends/service-endpoints.ts';
+
+/** Rows of a configuration that is being tried. */
+export interface ReservedRows {
+  readonly rows: ReadonlyMap<string, number>;
+  /** It went live: the rows that only its predecessor used are given back. */
+  keep(): void;
+  giveBack(): void;
+}
+
+/** The endpoint state of the replica and who uses it: the live configuration, and for a moment the one that is tried. */
+export class EndpointRows {
+  readonly #store = new EndpointStore();
+  #live: ReadonlyMap<string, number> = new Map();
+
+  get buffer(): SharedArrayBuffer {
+    return this.#store.buffer;
+  }
+
+  reserve(config: GatewayConfig): ReservedRows {
+    const rows = this.#store.acquireAll(endpointIdentities(config));
+    return {
+      rows,
+      keep: () => {
+        this.#store.releaseAll(this.#live.keys());
+        this.#live = rows;
+      },
+      giveBack: () => this.#store.releaseAll(rows.keys()),
+    };
+  }
+
+  live(nowMs: number): LiveEndpoints {
+    return {
+      nowMs,
+      ofBackend: (backend: HostBackend) => this.#store.describe(hostIdentity(backend), nowMs),
+      ofService: (service, workload) => this.#ofService({ service, workload, nowMs }),
+    };
+  }
+
+  /** The busiest port of a workload that serves several of one service. */
+  #ofService(of: { service: Service; workload: Workload; nowMs: number }): EndpointInfo | undefined {
+    const infos = Object.keys(of.service.ports)
+      .flatMap((port) => serviceEndpoints(of.service, Number(port), [of.workload]))
+      .map(({ identity }) => this.#store.describe(identity, of.nowMs))
+      .filter((info) => info !== undefined);
+    return infos.sort((a, b) => b.totalRequests - a.totalRequests)[0];
+  }
+}

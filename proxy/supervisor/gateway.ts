@@ -1,0 +1,400 @@
+import type { ConfigStatus } from '../../src/admin/protocol/status.ts';
+import type { GatewayConfig, ProcessConfig } from '../../src/config/ir/index.ts';
+import { GwError, messageOf } from '../../src/shared/errors.ts';
+import { LogFilter, Logger, type Log } from '../../src/shared/log.ts';
+import type { AdminCall, AdminReply } from '../admin/admin-call.ts';
+import { configDumpEndpoint } from '../admin/config-dump/endpoint.ts';
+import { configStatusEndpoint } from '../admin/config-status.ts';
+import type { Endpoint } from '../admin/endpoint.ts';
+import { indexEndpoint } from '../admin/index-page.ts';
+import { loggingEndpoint } from '../admin/logging.ts';
+import { memoryEndpoint } from '../admin/memory.ts';
+import { pprofEndpoints } from '../admin/pprof-mount.ts';
+import { quitEndpoint } from '../admin/quit.ts';
+import { AdminRouter } from '../admin/router.ts';
+import { tasksEndpoint } from '../admin/tasks.ts';
+import { traceEndpoint } from '../admin/trace.ts';
+import { TraceHub } from '../admin/trace-hub.ts';
+import { LogWriter, type LogSink } from '../telemetry/log-writer.ts';
+import { processMetrics } from '../telemetry/process-metrics.ts';
+import { descriptorSink } from '../telemetry/stdout-sink.ts';
+import { trafficFamilies, withoutRemoved } from '../telemetry/traffic-families.ts';
+import { ConfigHistory } from './config-history.ts';
+import type { ConfigProvider, ReadConfig } from './config-provider.ts';
+import type { BoundAddress, CreateDataPlane } from './data-plane.ts';
+import { DataThreads } from './data-threads.ts';
+import { EndpointRows } from './endpoint-state.ts';
+import { HeartbeatWatch } from './heartbeat.ts';
+import { LocalServers, type LocalAddresses } from './local-servers.ts';
+import { probePort } from './port-probe.ts';
+import { profiledThreads } from './profiled-threads.ts';
+import { ReloadQueue } from './reload-queue.ts';
+import { RuntimeFacts } from './runtime-facts.ts';
+import { SeriesTotals } from './shared-metrics.ts';
+import type { DataNoteHandlers, ThreadHandle } from './thread-handle.ts';
+import { TraceGate } from './trace-gate.ts';
+import { versionFacts, type BuildFacts } from './version-facts.ts';
+
+const RUNTIME_TIMEOUT_MS = 1000;
+
+export interface GatewayOptions {
+  readonly provider: ConfigProvider;
+  /** Module that exports `createDataPlane`, loaded by every data thread. */
+  readonly dataPlane: URL;
+  readonly build: BuildFacts;
+  /** One data plane beside the supervisor, in the caller's own thread: for embedding and tests. */
+  readonly inThread?: boolean | undefined;
+  /** The data plane itself, for `inThread`; spares the loading of the module. */
+  readonly create?: CreateDataPlane | undefined;
+  /** Takes log lines; standard output when absent. */
+  readonly output?: LogSink | undefined;
+}
+
+export interface GatewayAddresses extends LocalAddresses {
+  readonly binds: readonly BoundAddress[];
+}
+
+export type ReloadResult =
+  | { readonly kind: 'live'; readonly revision: string }
+  | { readonly kind: 'rejected'; readonly error: Error };
+
+/** One running gateway: its data threads, its configuration over time, its local servers, its end. */
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #process: ProcessConfig;
+  readonly #history: ConfigHistory;
+  readonly #writer: LogWriter;
+  readonly #logger: Logger;
+  readonly #log: Log;
+  readonly #gate = new TraceGate();
+  readonly #hub = new TraceHub(this.#gate);
+  readonly #totals = new SeriesTotals();
+  readonly #rows = new EndpointRows();
+  readonly #queue = new ReloadQueue();
+  readonly #runtime = new RuntimeFacts('control');
+  readonly #heartbeats: HeartbeatWatch;
+  readonly #threads: DataThreads;
+  readonly #router: AdminRouter;
+  readonly #stop = new AbortController();
+  readonly #done: PromiseWithResolvers<void> = Promise.withResolvers();
+  #local: LocalServers | null = null;
+  #watching: AbortController | null = null;
+  #started = false;
+  #closing: Promise<void> | null = null;
+
+  private constructor(options: GatewayOptions, first: ReadConfig) {
+    this.#options = options;
+    this.#process = first.config.process;
+    this.#history = new ConfigHistory(options.provider.source, first);
+    const { format } = this.#process.logging;
+    this.#writer = new LogWriter(options.output ?? descriptorSink(1), format);
+    this.#logger = new Logger({
+      filter: initialFilter(this.#process),
+      format,
+      write: (line) => this.#writer.line(line),
+    });
+    this.#log = this.#logger.scope('gateway');
+    const count = options.inThread === true ? 1 : this.#process.workerThreads;
+    this.#heartbeats = new HeartbeatWatch(count);
+    this.#threads = this.#makeThreads(count);
+    this.#router = new AdminRouter(this.#endpoints(), this.#logger.scope('admin'));
+  }
+
+  /**
+   * Reads the configuration, starts the data threads, opens every socket; rejects with a `GwError` and leaves nothing behind
+   * when any of it fails.
+   */
+  static async start(options: GatewayOptions): Promise<Gateway> {
+    const first = await options.provider.read();
+    const gateway = new Gateway(options, first);
+    try {
+      await gateway.#start(first);
+      return gateway;
+    } catch (error) {
+      await gateway.#end();
+      throw error;
+    }
+  }
+
+  /** Resolves when the gateway has ended, whatever asked it to. */
+  get done(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  get addresses(): GatewayAddresses {
+    const local = this.#local?.addresses ?? { admin: null, stats: null, readiness: null };
+    return { binds: this.#threads.addresses, ...local };
+  }
+
+  get status(): ConfigStatus {
+    return this.#history.status();
+  }
+
+  /** The process log, for what else runs in this process. */
+  get log(): Logger {
+    return this.#logger;
+  }
+
+  /** Reads the configuration again and makes it live in every thread, or nowhere. */
+  reload(): Promise<ReloadResult> {
+    return this.#queue.coalesced(() => this.#reload());
+  }
+
+  /** Answers like the admin interface, for requests that come another way. */
+  handleAdminRequest(call: AdminCall): Promise<AdminReply> {
+    return this.#router.call(call);
+  }
+
+  /**
+   * Drains and ends: at the earliest after the minimum deadline, at the latest after the maximum. A second call ends at
+   * once, whatever is in flight.
+   */
+  shutdown(): Promise<void> {
+    if (this.#closing !== null) this.#stop.abort();
+    this.#closing ??= this.#drainAndEnd();
+    return this.#closing;
+  }
+
+  async #start(first: ReadConfig): Promise<void> {
+    this.#local = await LocalServers.open({
+      config: this.#process,
+      router: this.#router,
+      collect: () => this.#collect(),
+      pending: () => this.#pending(),
+      log: this.#logger.scope('readiness'),
+    });
+    await this.#threads.start();
+    await this.#apply(first);
+    this.#started = true;
+    this.#watch(first.files);
+    const { admin } = this.addresses;
+    this.#log.info('configuration is live', { revision: first.revision, source: this.#options.provider.source, admin });
+  }
+
+  async #reload(): Promise<ReloadResult> {
+    const { provider } = this.#options;
+    let read: ReadConfig | null = null;
+    try {
+      read = await provider.read();
+      if (this.#closing !== null) throw new GwError('the gateway is shutting down', { code: 'GW_SHUTTING_DOWN' });
+      await this.#apply(read);
+      this.#history.accept(read);
+      this.#watch(read.files);
+      this.#log.info('configuration is live', { revision: read.revision });
+      return { kind: 'live', revision: read.revision };
+    } catch (error) {
+      await this.#reject(read, error);
+      return { kind: 'rejected', error: error instanceof Error ? error : new Error(messageOf(error)) };
+    }
+  }
+
+  async #reject(read: ReadConfig | null, error: unknown): Promise<void> {
+    const { provider } = this.#options;
+    const text = read?.text ?? (await provider.currentText().catch(() => null));
+    const diff = text === null ? [] : provider.diff(this.#history.live.text, text);
+    this.#history.reject(read?.revision ?? null, error, diff);
+    this.#log.error('failed to reload the configuration, the previous one stays live', { error: messageOf(error) });
+  }
+
+  /** The `config` section is read at start only: what is live keeps the one that the process started with. */
+  async #apply(read: ReadConfig): Promise<void> {
+    const config: GatewayConfig = { ...read.config, process: this.#process };
+    const held = new Set(this.#threads.addresses.map(({ port }) => port));
+    for (const bind of config.binds) {
+      if (bind.mode === 'standard' && bind.port !== 0 && !held.has(bind.port)) await probePort(bind);
+    }
+    const reserved = this.#rows.reserve(config);
+    try {
+      await this.#threads.apply({ config, revision: read.revision, endpointRows: reserved.rows });
+      reserved.keep();
+    } catch (error) {
+      reserved.giveBack();
+      throw error;
+    }
+  }
+
+  #watch(files: readonly string[]): void {
+    this.#watching?.abort();
+    this.#watching = new AbortController();
+    this.#options.provider.watch(files, () => void this.reload(), this.#watching.signal);
+  }
+
+  #makeThreads(count: number): DataThreads {
+    const { dataPlane, create, inThread } = this.#options;
+    return new DataThreads({
+      count,
+      inThread: inThread === true,
+      create,
+      log: this.#log,
+      admin: (call) => this.#router.call(call),
+      notes: (thread) => this.#notes(thread),
+      exclusively: (work) => this.#queue.exclusively(work),
+      onGone: (thread) => {
+        this.#totals.retire(thread.id);
+        this.#hub.threadGone(thread.id);
+      },
+      init: (threadIndex) => ({
+        module: dataPlane.href,
+        threadIndex,
+        threadCount: count,
+        reusePort: count > 1,
+        endpoints: this.#rows.buffer,
+        traceGate: this.#gate.buffer,
+        heartbeats: this.#heartbeats.buffer,
+        logFilter: String(this.#logger.filter),
+        logFormat: this.#process.logging.format,
+        sensitiveHeaders: this.#process.sensitiveHeaders,
+      }),
+    });
+  }
+
+  #notes(thread: ThreadHandle): DataNoteHandlers {
+    return {
+      log: (batch) => this.#writer.batch(batch, () => thread.note('logWritten', null)),
+      trace: (batch) => {
+        this.#hub.take(thread.id, batch.items);
+        thread.note('traceTaken', null);
+      },
+      series: (registration) => this.#totals.register(thread.id, registration),
+    };
+  }
+
+  #endpoints(): Endpoint[] {
+    const endpoints = [
+      configDumpEndpoint(() => this.#dumpFacts()),
+      configStatusEndpoint(() => this.status),
+      traceEndpoint(this.#hub),
+      loggingEndpoint(this.#logControl()),
+      memoryEndpoint(() => this.#runtimes()),
+      tasksEndpoint(() =>
+        this.#threads.all.map((thread) => ({
+          name: thread.name,
+          tasks: (timeoutMs) => thread.call('tasks', null, timeoutMs),
+        })),
+      ),
+      ...pprofEndpoints(this.#profiles()),
+      quitEndpoint(() => this.#quit()),
+    ];
+    return [indexEndpoint(endpoints, this.#options.build.version), ...endpoints];
+  }
+
+  #profiles() {
+    let loading: Promise<import('../admin/pprof/pprof-endpoints.ts').PprofEndpoints> | undefined;
+    return () => {
+      loading ??= import('../admin/pprof/pprof-endpoints.ts').then(
+        ({ PprofEndpoints }) => new PprofEndpoints(profiledThreads(() => this.#threads.all)),
+      );
+      return loading;
+    };
+  }
+
+  #dumpFacts() {
+    const { config, revision } = this.#history.live;
+    const ports = new Map(this.#threads.addresses.map(({ bindKey, port }) => [bindKey, port]));
+    return {
+      config: { ...config, process: this.#process },
+      revision,
+      live: this.#rows.live(Date.now()),
+      portOf: (bindKey: string) => ports.get(bindKey) ?? 0,
+      version: versionFacts(this.#options.build),
+      threads: this.#threads.all.length,
+    };
+  }
+
+  #logControl() {
+    const initial = this.#logger.filter;
+    const logger = this.#logger;
+    return {
+      initial,
+      get current() {
+        return logger.filter;
+      },
+      set: (filter: LogFilter) => {
+        logger.setFilter(filter);
+        this.#threads.setLogFilter(String(filter));
+      },
+    };
+  }
+
+  async #runtimes() {
+    const workers = this.#options.inThread === true ? [] : await this.#threads.runtimes(RUNTIME_TIMEOUT_MS);
+    return [this.#runtime.read(), ...workers];
+  }
+
+  async #collect() {
+    const facts = {
+      version: this.#options.build.version,
+      configSynchronized: this.#history.synchronized,
+      runtimes: await this.#runtimes(),
+    };
+    const families = [...(await processMetrics(facts)), ...trafficFamilies(this.#totals)];
+    return withoutRemoved(families, this.#process.metrics.remove);
+  }
+
+  #pending(): string[] {
+    if (this.#closing !== null) return ['draining'];
+    if (!this.#started) return ['state manager', 'proxy'];
+    const running = new Set(this.#threads.all.map((thread) => thread.index));
+    const lost = Array.from({ length: this.#threads.count }, (_, index) => index).filter(
+      (index) => !running.has(index),
+    );
+    return [...new Set([...lost, ...this.#heartbeats.stale])].map((index) => `data thread ${index}`);
+  }
+
+  /** Answers once the minimum deadline has passed; what is open may go on to the maximum. */
+  async #quit(): Promise<void> {
+    void this.shutdown();
+    await pause(this.#process.terminationMinDeadlineMs, this.#stop.signal);
+  }
+
+  async #drainAndEnd(): Promise<void> {
+    const { terminationMinDeadlineMs, terminationMaxDeadlineMs } = this.#process;
+    this.#log.info('draining', { atMost: `${terminationMaxDeadlineMs}ms` });
+    this.#watching?.abort();
+    const limit = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(terminationMaxDeadlineMs)]);
+    const drained = this.#threads.drain(terminationMaxDeadlineMs + 1000);
+    const minimum = pause(Math.min(terminationMinDeadlineMs, terminationMaxDeadlineMs), limit);
+    await Promise.race([Promise.all([drained, minimum]), aborted(limit)]);
+    if (limit.aborted && !this.#stop.signal.aborted)
+      this.#log.warn('the deadline has passed, what is still open is cut');
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    this.#watching?.abort();
+    this.#hub.close();
+    await this.#threads.end();
+    this.#log.info('stopped');
+    await this.#local?.close();
+    this.#heartbeats.close();
+    this.#runtime.close();
+    await this.#writer.flush();
+    this.#done.resolve();
+  }
+}
+
+function initialFilter(config: ProcessConfig): LogFilter {
+  const filter = LogFilter.parse(config.logging.level);
+  if (typeof filter !== 'string') return filter;
+  throw new GwError(`config.logging.level: ${filter}`, {
+    code: 'GW_CONFIG_VALUE',
+    hint: 'for example: info,request=off',
+  });
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

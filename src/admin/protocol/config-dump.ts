@@ -1,0 +1,117 @@
+/** The shape of `/config_dump` as a gateway writes it; readers use the lenient `decodeConfigDump`. */
+export interface ConfigDump {
+  readonly workloads: readonly Readonly<Record<string, unknown>>[];
+  readonly services: readonly ServiceDump[];
+  readonly binds: readonly BindDump[];
+  readonly routes: {
+    readonly httpMesh: Readonly<Record<string, unknown>>;
+    readonly tcpMesh: Readonly<Record<string, unknown>>;
+    readonly routeGroups: Readonly<Record<string, Readonly<Record<string, RouteDump>>>>;
+  };
+  readonly policies: readonly PolicyDump[];
+  readonly backends: readonly BackendDump[];
+  readonly models: readonly never[];
+  readonly version: VersionDump;
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Extension: identity of the configuration that is shown. */
+  readonly revision: string;
+}
+
+export interface BindDump {
+  readonly key: string;
+  readonly address: string;
+  readonly protocol: string;
+  readonly tunnelProtocol: string;
+  readonly mode: string;
+  readonly listeners: Readonly<Record<string, ListenerDump>>;
+}
+
+export interface ListenerDump {
+  readonly key: string;
+  readonly gatewayName: string;
+  readonly gatewayNamespace: string;
+  readonly listenerName: string;
+  readonly hostname: string;
+  readonly protocol: string | Readonly<Record<string, unknown>>;
+  readonly routes?: Readonly<Record<string, RouteDump>>;
+  readonly tcpRoutes?: Readonly<Record<string, RouteDump>>;
+}
+
+export interface RouteDump {
+  readonly key: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly ruleName?: string;
+  readonly hostnames?: readonly string[];
+  readonly matches?: readonly Readonly<Record<string, unknown>>[];
+  readonly backends?: readonly RouteBackendDump[];
+  readonly inlinePolicies?: readonly PolicyBody[];
+}
+
+/** `weight`, one of `service`, `backend`, `inlineBackend`, `routeGroup`, `invalid`, and perhaps `inlinePolicies`. */
+export type RouteBackendDump = Readonly<Record<string, unknown>>;
+
+/** One policy: its name is the only key. */
+export type PolicyBody = Readonly<Record<string, unknown>>;
+
+export interface PolicyDump {
+  readonly key: string;
+  readonly name: { readonly kind: string; readonly name: string; readonly namespace: string } | null;
+  readonly target: Readonly<Record<string, unknown>>;
+  readonly policy: Readonly<Record<string, unknown>>;
+}
+
+export interface BackendDump {
+  readonly inlinePolicies?: readonly PolicyBody[];
+  readonly backend: Readonly<Record<string, unknown>>;
+}
+
+export interface ServiceDump {
+  readonly name: string;
+  readonly namespace: string;
+  readonly hostname: string;
+  readonly vips: readonly string[];
+  readonly ports: Readonly<Record<string, number>>;
+  readonly appProtocols: Readonly<Record<string, string>>;
+  /** By priority. */
+  readonly endpoints: readonly EndpointGroupDump[];
+  readonly subjectAltNames: readonly string[];
+  readonly loadBalancer?: unknown;
+  readonly ipFamilies?: string;
+}
+
+export interface EndpointGroupDump {
+  readonly active: Readonly<Record<string, EndpointDump>>;
+  readonly rejected: Readonly<Record<string, EndpointDump>>;
+}
+
+export interface EndpointDump {
+  readonly endpoint: Readonly<Record<string, unknown>>;
+  readonly info: EndpointInfoDump;
+  readonly capacity: number;
+}
+
+export interface EndpointInfoDump {
+  /** 0..1 */
+  readonly health: number;
+  /** Seconds */
+  readonly requestLatency: number;
+  readonly pendingRequests: number;
+  readonly totalRequests: number;
+  readonly consecutiveFailures: number;
+  readonly timesEjected: number;
+  /** Time until the endpoint comes back, as a duration. */
+  readonly evictedUntil: string | null;
+  /** Extension: kind of the last failure and when it was. */
+  readonly lastError?: string;
+}
+
+export interface VersionDump {
+  readonly version: string;
+  readonly git_revision: string;
+  readonly rust_version: string;
+  readonly build_profile: string;
+  readonly build_target: string;
+  /** Extension: what runs the gateway. */
+  readonly runtime: string;
+}
