@@ -75,7 +75,7 @@ function excerpt(source: string, issue: ConfigIssue): string[] {
   const column = Math.min(Math.max(issue.column ?? 1, 1), source.length + 1);
   const start = column > WIDTH - 20 ? column - 40 : 0;
   const cut = printable(source.slice(start, start + WIDTH));
-  const before = [...source.slice(start, column - 1)].map((character) => (character === '\t' ? '\t' : ' ')).join('');
+  const before = source.slice(start, column - 1).replaceAll(/[^\t]/gu, ' ');
   const carets = '^'.repeat(Math.max(1, Math.min(issue.length ?? 1, cut.length - (column - 1 - start))));
   return [`  ${label} | ${cut}`, `  ${' '.repeat(label.length)} | ${before}${carets}`];
 }

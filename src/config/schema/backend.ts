@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { aiBackend } from './ai-backend.ts';
 import { backendName, hostText, serviceRef } from './backend-ref.ts';
 import { exactlyOne, object } from './build.ts';
-import { notBuilt } from './marks.ts';
+import { checked, notBuilt } from './marks.ts';
 import { mcpBackend } from './mcp-backend.ts';
 import { backendPolicies, tcpBackendPolicies } from './policy-sets.ts';
 import { cel, shortString } from './scalars.ts';
@@ -43,10 +43,7 @@ export const routeBackend = exactlyOne(
       backend: backendName.optional(),
       dynamic: dynamic.optional(),
       ...sharedKinds,
-      routeGroup: z
-        .string()
-        .min(1)
-        .max(256)
+      routeGroup: checked(z.string().min(1).max(256), 'routeGroup')
         .optional()
         .describe('Name of an entry of `routeGroups`, whose routes choose further.'),
       invalid: z.null().optional().describe('A backend that cannot be resolved: requests that it draws fail.'),

@@ -64,7 +64,7 @@ const tls = withRule(
   (value, add) => versionOrder(value['minVersion'], value['maxVersion'], add),
 );
 
-const proxyProtocol = object('The PROXY protocol, on every listener of a bind that uses it.', {
+const proxyProtocol = object('Connections start with the PROXY protocol, on every listener.', {
   version: z.enum(['v1', 'v2', 'all']).default('v2'),
   mode: z
     .enum(['strict', 'optional'])

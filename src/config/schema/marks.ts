@@ -8,6 +8,10 @@ export interface NotBuiltMark {
   readonly when?: (value: unknown) => boolean;
 }
 
+/** What a value has to agree with beyond its own form: names that the file declares, syntaxes with a reader of their own. */
+export type CheckKind = 'backend' | 'routeGroup' | 'service' | 'gateway' | 'regex' | 'host';
+
+const checkMarks = z.registry<{ readonly kind: CheckKind }>();
 const notBuiltMarks = z.registry<NotBuiltMark>();
 const secretMarks = z.registry<{ readonly secret: true }>();
 
@@ -20,14 +24,14 @@ export function notBuilt<S extends z.ZodType>(schema: S, what: string): z.ZodOpt
 
 /** Marks some values of a key (one word of an enumeration, one form of a union) as not built yet. */
 export function notBuiltWhen<S extends z.ZodType>(schema: S, when: (value: unknown) => boolean, what: string): S {
-  const marked = schema.clone() as S; // clone() is typed as the base class
+  const marked = copyOf(schema);
   notBuiltMarks.add(marked, { what, when });
   return marked;
 }
 
 /** Marks a value that is never printed: differences and messages show it as redacted. */
 export function secret<S extends z.ZodType>(schema: S): S {
-  const marked = schema.clone() as S; // clone() is typed as the base class
+  const marked = copyOf(schema);
   secretMarks.add(marked, { secret: true });
   return marked;
 }
@@ -38,4 +42,22 @@ export function notBuiltMark(schema: z.core.$ZodType): NotBuiltMark | undefined 
 
 export function isSecret(schema: z.core.$ZodType): boolean {
   return secretMarks.has(schema);
+}
+
+/** Has values of this schema looked at by `load/check-value.ts`, whatever else is wrong around them. */
+export function checked<S extends z.ZodType>(schema: S, kind: CheckKind): S {
+  checkMarks.add(schema, { kind });
+  return schema;
+}
+
+export function checkMark(schema: z.core.$ZodType): CheckKind | undefined {
+  return checkMarks.get(schema)?.kind;
+}
+
+/** A schema of the same meaning that can be marked by itself. */
+function copyOf<S extends z.ZodType>(schema: S): S {
+  const copy = schema.clone() as S; // clone() is typed as the base class
+  const description = schema.description;
+  if (description !== undefined) z.globalRegistry.add(copy, { description });
+  return copy;
 }

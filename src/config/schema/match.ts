@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { exactlyOne, object } from './build.ts';
+import { checked } from './marks.ts';
 import { headerOrPseudo } from './scalars.ts';
 
 const pathText = z.string().min(1).max(1024).regex(/^\//, { error: 'expected a path that starts with `/`' });
-const regexText = z
-  .string()
-  .min(1)
-  .max(1024)
-  .describe('A regular expression in RE2 syntax that has to match the whole text.');
+const regexText = checked(
+  z.string().min(1).max(1024).describe('A regular expression in RE2 syntax that has to match the whole text.'),
+  'regex',
+);
 
 /** Path of a request. */
 export const pathMatch = exactlyOne(

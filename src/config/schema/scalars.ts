@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseByteSize } from '../../shared/byte-size.ts';
 import { parseDurationMs } from '../../shared/duration.ts';
-import { notBuilt, secret } from './marks.ts';
+import { checked, notBuilt, secret } from './marks.ts';
 
 const DURATION = /^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$/;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/;
@@ -104,12 +104,10 @@ const fromFile = z.strictObject({
 });
 
 /** A path of a PEM file, the PEM text itself, or `{file: path}`. */
-export const pemSource = z
-  .union([z.string().min(1), fromFile], expected('the path of a PEM file, or PEM text'))
-  .meta({
-    id: 'PemSource',
-    description: 'Path of a PEM file (relative to the configuration file), `{file: path}`, or the PEM text itself.',
-  });
+export const pemSource = z.union([z.string().min(1), fromFile], expected('the path of a PEM file, or PEM text')).meta({
+  id: 'PemSource',
+  description: 'Path of a PEM file (relative to the configuration file), `{file: path}`, or the PEM text itself.',
+});
 
 export const fileOrInline = z
   .union([z.string(), fromFile], expected('a text, or {file: path}'))
@@ -141,14 +139,16 @@ export const celMap = (description: string) => z.record(z.string(), cel).describ
 export const celMapNotBuilt = (description: string, what: string) => notBuilt(celMap(description), what);
 
 /** `gateway`, `gateway/listener`, or a list of those. */
-export const gatewayRefs = z
-  .union(
-    [z.string().min(1), z.array(z.string().min(1)).min(1)],
-    expected('the name of a gateway, `gateway/listener`, or a list of those'),
-  )
-  .meta({
-    id: 'GatewayRefs',
-    description:
-      'Where this attaches: `gateway` (every listener of the right kind) or `gateway/listener`, or a list. Without it: the gateway called `default`.',
-  })
-  .transform((refs) => (typeof refs === 'string' ? [refs] : refs));
+export const gatewayRefs = checked(
+  z
+    .union(
+      [z.string().min(1), z.array(z.string().min(1)).min(1)],
+      expected('the name of a gateway, `gateway/listener`, or a list of those'),
+    )
+    .meta({
+      id: 'GatewayRefs',
+      description:
+        'Where this attaches: `gateway` (every listener of the right kind) or `gateway/listener`, or a list. Without it: the gateway called `default`.',
+    }),
+  'gateway',
+).transform((refs) => (typeof refs === 'string' ? [refs] : refs));

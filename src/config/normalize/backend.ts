@@ -1,0 +1,65 @@
+import type { Backend, NamedBackend } from '../ir/backend.ts';
+import type { RouteBackend, RouteTarget } from '../ir/route.ts';
+import type { NamedBackendSpec, RouteBackendSpec, TcpRouteBackendSpec } from '../schema/backend.ts';
+import type { Context } from './context.ts';
+import { plainName } from './names.ts';
+import { backendPolicies } from './policy.ts';
+import { hostBackend, simpleBackend, type Place } from './simple-backend.ts';
+
+/** The backends of a route. `key` is that of the route. */
+export function routeBackends(
+  context: Context,
+  specs: readonly (RouteBackendSpec | TcpRouteBackendSpec)[],
+  { path, key }: Place,
+): RouteBackend[] {
+  return specs.flatMap((spec, index) => {
+    const at = [...path, 'backends', index];
+    const backendKey = `${key}/backend${index}`;
+    const target = routeTarget(spec, backendKey);
+    const policies = backendPolicies(context, spec.policies, { path: [...at, 'policies'], key: backendKey });
+    return target === undefined ? [] : [{ weight: spec.weight, index, target, policies }];
+  });
+}
+
+function routeTarget(spec: RouteBackendSpec | TcpRouteBackendSpec, key: string): RouteTarget | undefined {
+  if ('routeGroup' in spec && spec.routeGroup !== undefined) return { kind: 'routeGroup', name: spec.routeGroup };
+  if ('invalid' in spec && spec.invalid === null) return { kind: 'invalid' };
+  const simple = simpleBackend(spec);
+  if (simple !== undefined) return simple;
+  const backend = inlineBackend(spec, key);
+  return backend === undefined ? undefined : { kind: 'inline', backend };
+}
+
+interface InlineSpec {
+  readonly host?: string | undefined;
+  readonly internal?: string | undefined;
+  readonly dynamic?: object | null | undefined;
+}
+
+function inlineBackend({ dynamic, internal, host }: InlineSpec, key: string): Backend | undefined {
+  if (dynamic !== undefined) return { kind: 'dynamic', key };
+  if (internal !== undefined) return { kind: 'internal', key, path: internal === 'forward' ? undefined : internal };
+  return host === undefined ? undefined : hostBackend(host, key);
+}
+
+/** The entries of `backends`. */
+export function namedBackends(context: Context, specs: readonly (NamedBackendSpec | undefined)[]): NamedBackend[] {
+  const seen = new Map<string, number>();
+  return specs.flatMap((spec, index) => {
+    if (spec === undefined) return [];
+    const name = plainName(spec.name);
+    const path = ['backends', index];
+    const earlier = seen.get(name);
+    if (earlier !== undefined)
+      context.report(
+        [...path, 'name'],
+        'GW_CONFIG_CONFLICT',
+        `backends[${earlier}] is called ${JSON.stringify(name)} already`,
+      );
+    else seen.set(name, index);
+    const key = `/${name}`;
+    const backend = inlineBackend(spec, key);
+    const policies = backendPolicies(context, spec.policies, { path: [...path, 'policies'], key });
+    return backend === undefined ? [] : [{ name, backend, policies }];
+  });
+}

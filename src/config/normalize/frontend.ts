@@ -1,0 +1,44 @@
+import type { FrontendHttp, FrontendPolicies } from '../ir/policy.ts';
+import type { FrontendSpec } from '../schema/frontend.ts';
+import { keepalives } from './policy.ts';
+import { keyExchangeGroups, openSslNames, tlsVersion } from './tls.ts';
+
+/** `frontendPolicies` with its defaults, the two spellings of a key made one. */
+export function frontendPolicies(spec: FrontendSpec): FrontendPolicies {
+  const { tls, tcp } = spec;
+  const proxyProtocol = spec.proxyProtocol ?? spec.proxy;
+  const accessLog = spec.accessLog ?? spec.logging;
+  return {
+    http: frontendHttp(spec.http),
+    tls: {
+      handshakeTimeoutMs: tls?.handshakeTimeout ?? 15_000,
+      alpn: tls?.alpn?.map((protocol) => (typeof protocol === 'string' ? protocol : String.fromCharCode(...protocol))),
+      minVersion: tlsVersion(tls?.minVersion),
+      maxVersion: tlsVersion(tls?.maxVersion),
+      cipherSuites: openSslNames(tls?.cipherSuites),
+      keyExchangeGroups: keyExchangeGroups(tls?.keyExchangeGroups),
+    },
+    tcp: tcp && { keepalives: keepalives(tcp.keepalives) },
+    proxyProtocol,
+    connect: { mode: spec.connect?.mode ?? 'deny' },
+    accessLog: { remove: accessLog?.remove ?? [] },
+  };
+}
+
+function frontendHttp(spec: FrontendSpec['http']): FrontendHttp {
+  return {
+    maxBufferSize: spec?.maxBufferSize ?? 2 * 1024 * 1024,
+    http1MaxHeaders: spec?.http1MaxHeaders ?? 100,
+    http1IdleTimeoutMs: spec?.http1IdleTimeout ?? 600_000,
+    http1HeaderCase: spec?.http1HeaderCase ?? 'lowercase',
+    http2WindowSize: spec?.http2WindowSize,
+    http2ConnectionWindowSize: spec?.http2ConnectionWindowSize,
+    http2FrameSize: spec?.http2FrameSize,
+    http2MaxHeaderSize: spec?.http2MaxHeaderSize,
+    http2KeepaliveIntervalMs: spec?.http2KeepaliveInterval,
+    http2KeepaliveTimeoutMs: spec?.http2KeepaliveTimeout,
+    maxConnectionDurationMs: spec?.maxConnectionDuration,
+    streamIdleTimeoutMs: spec?.streamIdleTimeout ?? 300_000,
+    forwardedHeaders: spec?.forwardedHeaders ?? 'append',
+  };
+}

@@ -1,0 +1,30 @@
+import type { GatewayConfig } from '../ir/gateway.ts';
+import type { Specs } from '../load/specs.ts';
+import { processConfig as processSchema } from '../schema/process.ts';
+import { attachRoutes } from './attach.ts';
+import { namedBackends } from './backend.ts';
+import { binds } from './bind.ts';
+import type { Context } from './context.ts';
+import { frontendPolicies } from './frontend.ts';
+import { bindDrafts } from './listener.ts';
+import { processConfig } from './process.ts';
+import { routeGroups } from './route.ts';
+import { services, workloads } from './service.ts';
+import { targetedPolicies } from './targeted-policy.ts';
+
+/** Turns the decoded file into the model: defaults filled, names resolved. Problems go to the context. */
+export function normalize(context: Context, specs: Specs): GatewayConfig {
+  const process = processConfig(context, specs.config ?? processSchema.parse({}));
+  const drafts = bindDrafts(context, specs);
+  attachRoutes(context, specs, drafts);
+  return {
+    process,
+    binds: binds(context, drafts, process),
+    routeGroups: routeGroups(context, specs.routeGroups),
+    backends: namedBackends(context, specs.backends),
+    policies: targetedPolicies(context, specs.policies, drafts),
+    frontend: frontendPolicies(specs.frontendPolicies ?? {}),
+    services: services(context, specs.services),
+    workloads: workloads(context, specs.workloads),
+  };
+}

@@ -1,0 +1,133 @@
+import type {
+  AuthorityChange,
+  BackendPolicies,
+  BackendTcp,
+  DirectResponse,
+  HeaderModifier,
+  PathChange,
+  RequestMirror,
+  RequestRedirect,
+  RoutePolicies,
+  UrlRewrite,
+} from '../ir/policy.ts';
+import type { Keepalives } from '../ir/process.ts';
+import type { BackendPoliciesSpec, RoutePoliciesSpec } from '../schema/policy-sets.ts';
+import type { DirectResponseSpec } from '../schema/policy/direct-response.ts';
+import type { HeaderModifierSpec } from '../schema/policy/header-modifier.ts';
+import type { RequestMirrorSpec } from '../schema/policy/request-mirror.ts';
+import type { AuthorityChangeSpec, PathChangeSpec, RequestRedirectSpec } from '../schema/policy/request-redirect.ts';
+import type { BackendTcpSpec, KeepalivesSpec } from '../schema/policy/tcp.ts';
+import type { UrlRewriteSpec } from '../schema/policy/url-rewrite.ts';
+import type { Context } from './context.ts';
+import { simpleBackendRef, type Place } from './simple-backend.ts';
+import { backendTls } from './tls.ts';
+
+/** Policies of a route; a policy that is not there is not a key of the result. */
+export function routePolicies(context: Context, spec: RoutePoliciesSpec | undefined, place: Place): RoutePolicies {
+  if (spec === undefined) return {};
+  return present({
+    timeout: spec.timeout && {
+      requestTimeoutMs: spec.timeout.requestTimeout,
+      backendRequestTimeoutMs: spec.timeout.backendRequestTimeout,
+    },
+    retry: spec.retry && {
+      attempts: spec.retry.attempts,
+      backoffMs: spec.retry.backoff ?? 0,
+      codes: [...new Set(spec.retry.codes)],
+    },
+    buffer: spec.buffer,
+    delay: spec.delay && { durationMs: spec.delay.duration },
+    directResponse: spec.directResponse && directResponse(spec.directResponse),
+    urlRewrite: spec.urlRewrite && urlRewrite(spec.urlRewrite),
+    requestRedirect: spec.requestRedirect && requestRedirect(spec.requestRedirect),
+    requestHeaderModifier: spec.requestHeaderModifier && headerModifier(spec.requestHeaderModifier),
+    responseHeaderModifier: spec.responseHeaderModifier && headerModifier(spec.responseHeaderModifier),
+    requestMirror: spec.requestMirror && requestMirrors(spec.requestMirror, place.key),
+    backendTLS: spec.backendTLS && backendTls(context, spec.backendTLS, [...place.path, 'backendTLS']),
+  });
+}
+
+/** Policies of a backend; a policy that is not there is not a key of the result. */
+export function backendPolicies(
+  context: Context,
+  spec: BackendPoliciesSpec | undefined,
+  place: Place,
+): BackendPolicies {
+  if (spec === undefined) return {};
+  return present({
+    requestHeaderModifier: spec.requestHeaderModifier && headerModifier(spec.requestHeaderModifier),
+    responseHeaderModifier: spec.responseHeaderModifier && headerModifier(spec.responseHeaderModifier),
+    requestRedirect: spec.requestRedirect && requestRedirect(spec.requestRedirect),
+    backendTLS: spec.backendTLS && backendTls(context, spec.backendTLS, [...place.path, 'backendTLS']),
+    http: spec.http && { version: spec.http.version, requestTimeoutMs: spec.http.requestTimeout },
+    tcp: spec.tcp && backendTcp(spec.tcp),
+    health: spec.health && health(spec.health),
+  });
+}
+
+/** Drops the keys that hold nothing, so that merging need not tell undefined from absent. */
+function present<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const kept = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(kept) as { [K in keyof T]?: Exclude<T[K], undefined> }; // fromEntries forgets the keys
+}
+
+function headerModifier(spec: HeaderModifierSpec): HeaderModifier {
+  return { add: Object.entries(spec.add), set: Object.entries(spec.set), remove: spec.remove };
+}
+
+function requestRedirect(spec: RequestRedirectSpec): RequestRedirect {
+  return {
+    scheme: spec.scheme,
+    authority: authorityChange(spec.authority),
+    path: pathChange(spec.path),
+    status: spec.status,
+  };
+}
+
+function urlRewrite(spec: UrlRewriteSpec): UrlRewrite {
+  return { authority: authorityChange(spec.authority), path: pathChange(spec.path) };
+}
+
+function authorityChange(spec: AuthorityChangeSpec | undefined): AuthorityChange | undefined {
+  if (spec === undefined) return undefined;
+  if (typeof spec === 'string') return { kind: spec };
+  if (spec.full !== undefined) return { kind: 'full', value: spec.full };
+  if (spec.host !== undefined) return { kind: 'host', value: spec.host };
+  return spec.port === undefined ? undefined : { kind: 'port', value: spec.port };
+}
+
+function pathChange(spec: PathChangeSpec | undefined): PathChange | undefined {
+  if (spec?.full !== undefined) return { kind: 'full', value: spec.full };
+  return spec?.prefix === undefined ? undefined : { kind: 'prefix', value: spec.prefix };
+}
+
+function directResponse(spec: DirectResponseSpec): DirectResponse {
+  const body = spec.body ?? '';
+  return {
+    status: spec.status,
+    body: typeof body === 'string' ? new TextEncoder().encode(body) : Uint8Array.from(body),
+  };
+}
+
+function requestMirrors(specs: readonly RequestMirrorSpec[], key: string): RequestMirror[] {
+  return specs.flatMap((spec, index) => {
+    const backend = simpleBackendRef(spec.backend, `${key}/mirror${index}`);
+    return backend === undefined ? [] : [{ backend, percentage: spec.percentage }];
+  });
+}
+
+function backendTcp(spec: BackendTcpSpec): BackendTcp {
+  return { keepalives: spec.keepalives && keepalives(spec.keepalives), connectTimeoutMs: spec.connectTimeout };
+}
+
+/** Keep-alive probes, all fields filled. */
+export function keepalives(spec: KeepalivesSpec): Keepalives {
+  return { enabled: spec.enabled, timeMs: spec.time, intervalMs: spec.interval, retries: spec.retries };
+}
+
+function health(spec: NonNullable<BackendPoliciesSpec['health']>): BackendPolicies['health'] {
+  const { eviction } = spec;
+  if (eviction === undefined) return {};
+  const { duration, restoreHealth, consecutiveFailures, healthThreshold } = eviction;
+  return { eviction: { durationMs: duration, restoreHealth, consecutiveFailures, healthThreshold } };
+}

@@ -1,0 +1,193 @@
+import { parseDurationMs } from '../../shared/duration.ts';
+import type { DnsLookupFamily, ListenAddress, ProcessConfig } from '../ir/process.ts';
+import { keepalives as keepalivesSchema } from '../schema/policy/tcp.ts';
+import type { ProcessSpec } from '../schema/process.ts';
+import { parseAddress } from './address.ts';
+import type { Context } from './context.ts';
+import { keepalives } from './policy.ts';
+
+const LOOKUP_FAMILIES: readonly DnsLookupFamily[] = ['All', 'Auto', 'V4Preferred', 'V4Only', 'V6Only'];
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'off'];
+const DEFAULT_DEADLINE_MS = 5000;
+
+/** The `config` section with its defaults; the environment wins over the file. */
+export function processConfig(context: Context, spec: ProcessSpec): ProcessConfig {
+  const settings = new Environment(context);
+  const enableIpv6 = settings.read('IPV6_ENABLED', boolean, 'true or false') ?? spec.enableIpv6;
+  const wildcard = enableIpv6 ? '[::]' : '0.0.0.0';
+  const { backend } = spec;
+  return {
+    enableIpv6,
+    dns: {
+      lookupFamily:
+        settings.read('DNS_LOOKUP_FAMILY', lookupFamily, `one of ${LOOKUP_FAMILIES.join(', ')}`) ??
+        spec.dns?.lookupFamily ??
+        'Auto',
+      edns0: settings.read('DNS_EDNS0', boolean, 'true or false') ?? spec.dns?.edns0,
+    },
+    adminAddr: settings.address('ADMIN_ADDR', {
+      key: 'adminAddr',
+      text: spec.adminAddr,
+      fallback: 'localhost:15000',
+      enableIpv6,
+    }),
+    statsAddr: settings.address('STATS_ADDR', {
+      key: 'statsAddr',
+      text: spec.statsAddr,
+      fallback: `${wildcard}:15020`,
+      enableIpv6,
+    }),
+    readinessAddr: settings.address('READINESS_ADDR', {
+      key: 'readinessAddr',
+      text: spec.readinessAddr,
+      fallback: `${wildcard}:15021`,
+      enableIpv6,
+    }),
+    sensitiveHeaders: [...new Set(spec.sensitiveHeaders.map((name) => name.toLowerCase()))],
+    ...deadlines(context, settings, spec),
+    workerThreads: workerThreads(context, settings, spec),
+    logging: {
+      level: logLevel(context, settings, spec),
+      format: settings.read('LOG_FORMAT', format, 'text or json') ?? spec.logging?.format ?? 'text',
+    },
+    metrics: { remove: spec.metrics?.remove ?? [] },
+    histograms: 'classic',
+    backend: {
+      keepalives: keepalives(backend?.keepalives ?? keepalivesSchema.parse({})),
+      connectTimeoutMs: backend?.connectTimeout ?? 10_000,
+      poolIdleTimeoutMs: backend?.poolIdleTimeout ?? 90_000,
+      poolMaxSize: backend?.poolMaxSize,
+    },
+  };
+}
+
+/** Environment variables that stand above the file; a value that cannot be read is a problem. */
+class Environment {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  read<T>(name: string, parse: (text: string) => T | undefined, expected: string): T | undefined {
+    const text = this.#context.host.env[name]?.trim();
+    if (text === undefined || text === '') return undefined;
+    const value = parse(text);
+    if (value === undefined) this.fail(name, `expected ${expected}, found ${JSON.stringify(text.slice(0, 60))}`);
+    return value;
+  }
+
+  fail(name: string, message: string): void {
+    this.#context.problems.push({
+      path: [],
+      subject: `environment variable ${name}`,
+      code: 'GW_CONFIG_ENVIRONMENT',
+      message,
+    });
+  }
+
+  address(
+    name: string,
+    from: {
+      readonly key: string;
+      readonly text: string | undefined;
+      readonly fallback: string;
+      readonly enableIpv6: boolean;
+    },
+  ): ListenAddress {
+    const override = this.read(name, (text) => text, 'an address');
+    const address = parseAddress(override ?? from.text ?? from.fallback, from.enableIpv6);
+    if (typeof address !== 'string') return address;
+    if (override === undefined) this.#context.report(['config', from.key], 'GW_CONFIG_VALUE', address);
+    else this.fail(name, address);
+    return { kind: 'off' };
+  }
+}
+
+function deadlines(
+  context: Context,
+  settings: Environment,
+  spec: ProcessSpec,
+): Pick<ProcessConfig, 'terminationMaxDeadlineMs' | 'terminationMinDeadlineMs'> {
+  const duration = 'a duration such as 30s';
+  const max =
+    settings.read('CONNECTION_TERMINATION_DEADLINE', parseDurationMs, duration) ?? spec.connectionTerminationDeadline;
+  const min =
+    settings.read('CONNECTION_MIN_TERMINATION_DEADLINE', parseDurationMs, duration) ??
+    spec.connectionMinTerminationDeadline ??
+    0;
+  if (max !== undefined && min > max) {
+    context.report(
+      ['config', 'connectionMinTerminationDeadline'],
+      'GW_CONFIG_CONFLICT',
+      'the shortest time to drain is longer than the longest (`connectionTerminationDeadline`)',
+    );
+  }
+  const grace = settings.read('TERMINATION_GRACE_PERIOD_SECONDS', number, 'a number of seconds');
+  return {
+    terminationMinDeadlineMs: min,
+    terminationMaxDeadlineMs: max ?? Math.max(min, grace === undefined ? DEFAULT_DEADLINE_MS : insideGrace(grace)),
+  };
+}
+
+/** Leaves time for the process to end before it is killed. */
+function insideGrace(seconds: number): number {
+  return Math.max(1, seconds > 10 ? seconds - 5 : seconds - 1) * 1000;
+}
+
+function workerThreads(context: Context, settings: Environment, spec: ProcessSpec): number {
+  const limit = settings.read('CPU_LIMIT', number, 'a number of processors');
+  const cpus = Math.max(1, Math.ceil(limit ?? context.host.cpus));
+  const wanted = settings.read('WORKER_THREADS', threads, 'a number of threads, or a percentage') ?? spec.workerThreads;
+  if (wanted === undefined) return cpus;
+  const text = String(wanted);
+  return text.endsWith('%') ? Math.max(1, Math.ceil((cpus * Number(text.slice(0, -1))) / 100)) : Number(text);
+}
+
+function logLevel(context: Context, settings: Environment, spec: ProcessSpec): string {
+  const { level } = spec.logging ?? {};
+  const fromFile = level === undefined ? 'info' : typeof level === 'string' ? level : level.join(',');
+  const bad = unknownLevel(fromFile);
+  if (bad !== undefined)
+    context.report(
+      ['config', 'logging', 'level'],
+      'GW_CONFIG_VALUE',
+      `unknown level ${JSON.stringify(bad)}: expected ${LEVELS.join(', ')}`,
+    );
+  return (
+    settings.read(
+      'RUST_LOG',
+      (text) => (unknownLevel(text) === undefined ? text : undefined),
+      'a level such as info, or a list such as info,module=debug',
+    ) ?? fromFile
+  );
+}
+
+/** The first level of a list that is not one. A part is a level, a module, or `module=level`. */
+function unknownLevel(list: string): string | undefined {
+  const parts = list.split(',').map((item) => item.trim());
+  const levels = parts.map((item) => (item.includes('=') ? item.slice(item.indexOf('=') + 1) : item));
+  return levels.find((level) => !LEVELS.includes(level.toLowerCase()));
+}
+
+function boolean(text: string): boolean | undefined {
+  if (text === 'true' || text === '1') return true;
+  return text === 'false' || text === '0' ? false : undefined;
+}
+
+function number(text: string): number | undefined {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  return value > 0 && value < 1e9 ? value : undefined;
+}
+
+function threads(text: string): string | undefined {
+  return /^([1-9][0-9]{0,2}|[1-9][0-9]{0,2}%)$/.test(text) ? text : undefined;
+}
+
+function format(text: string): 'text' | 'json' | undefined {
+  return text === 'text' || text === 'json' ? text : undefined;
+}
+
+function lookupFamily(text: string): DnsLookupFamily | undefined {
+  return LOOKUP_FAMILIES.find((family) => family.toLowerCase() === text.toLowerCase());
+}

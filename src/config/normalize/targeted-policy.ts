@@ -1,0 +1,150 @@
+import type { BackendPolicies, PolicyTarget, RoutePolicies, TargetedPolicy } from '../ir/policy.ts';
+import type { Path } from '../load/problem.ts';
+import type { TargetedPolicySpec } from '../schema/targeted-policy.ts';
+import type { Context } from './context.ts';
+import type { BindDraft, ListenerDraft } from './listener.ts';
+import { plainName } from './names.ts';
+import { routePolicies } from './policy.ts';
+
+/** Policies that connections to a backend take when they are attached to one. */
+const BACKEND_KEYS: readonly (keyof RoutePolicies & keyof BackendPolicies)[] = [
+  'requestHeaderModifier',
+  'responseHeaderModifier',
+  'requestRedirect',
+  'requestMirror',
+  'backendTLS',
+];
+
+/** The entries of `policies`. One that targets a single gateway of the file becomes one for each of its listeners. */
+export function targetedPolicies(
+  context: Context,
+  specs: readonly (TargetedPolicySpec | undefined)[],
+  binds: readonly BindDraft[],
+): TargetedPolicy[] {
+  const keys = new Set<string>();
+  return specs.flatMap((spec, index) => {
+    if (spec === undefined) return [];
+    const path = ['policies', index];
+    const { name, namespace } = spec.name;
+    return targets(context, spec, { path: [...path, 'target'], binds }).map((target) => {
+      const key = unique(keys, `${namespace}/${name}`);
+      const traffic = routePolicies(context, spec.policy, { path: [...path, 'policy'], key: `policy/${key}` });
+      return {
+        key,
+        name,
+        namespace,
+        target,
+        phase: 'route' as const,
+        policy: placement(context, { traffic, target, path: [...path, 'policy'] }),
+      };
+    });
+  });
+}
+
+function unique(keys: Set<string>, wanted: string): string {
+  let key = wanted;
+  for (let count = 2; keys.has(key); count += 1) key = `${wanted}#${count}`;
+  keys.add(key);
+  return key;
+}
+
+/** Whether the policy belongs to the route phase or to the connection to the backend. */
+function placement(
+  context: Context,
+  { traffic, target, path }: { readonly traffic: RoutePolicies; readonly target: PolicyTarget; readonly path: Path },
+): TargetedPolicy['policy'] {
+  const key = Object.keys(traffic)[0] ?? '';
+  const backendSide = target.kind === 'backend' || target.kind === 'service';
+  const chosen = BACKEND_KEYS.find((name) => name === key);
+  if (chosen !== undefined && (backendSide || chosen === 'backendTLS'))
+    return { kind: 'backend', backend: { [chosen]: traffic[chosen] } };
+  if (target.kind === 'backend' && key !== '') {
+    context.report(
+      [...path, key],
+      'GW_CONFIG_CONFLICT',
+      `\`${key}\` cannot be attached to a backend: it is decided before one is chosen`,
+      { hint: 'attach it to the route or the gateway' },
+    );
+  }
+  return { kind: 'traffic', traffic };
+}
+
+interface TargetPlace {
+  readonly path: Path;
+  readonly binds: readonly BindDraft[];
+}
+
+function targets(context: Context, { target }: TargetedPolicySpec, place: TargetPlace): PolicyTarget[] {
+  if (target.gateway !== undefined) return gatewayTargets(context, target.gateway, place);
+  if (target.listenerSet !== undefined) {
+    unattached(context, [...place.path, 'listenerSet'], 'a file has no listener sets');
+    return [{ kind: 'listenerSet', ...target.listenerSet }];
+  }
+  if (target.route !== undefined) {
+    const { kind: routeKind, ...route } = target.route;
+    return [{ kind: 'route', ...route, routeKind }];
+  }
+  const { backend, service } = target.backend ?? {};
+  if (backend !== undefined) return [backendTarget(context, backend, [...place.path, 'backend', 'backend'])];
+  return service === undefined ? [] : [serviceTarget(context, service, [...place.path, 'backend', 'service'])];
+}
+
+type GatewayTarget = Extract<PolicyTarget, { kind: 'gateway' }>;
+
+function gatewayTargets(
+  context: Context,
+  spec: Omit<GatewayTarget, 'kind'>,
+  { path, binds }: TargetPlace,
+): GatewayTarget[] {
+  const at = [...path, 'gateway'];
+  const single = spec.gatewayName !== 'default' && context.names.gateways.has(spec.gatewayName);
+  const candidates = binds
+    .flatMap((bind) => bind.listeners.map((listener) => ({ bind, listener })))
+    .filter(({ listener }) => !single || listener.gateway === spec.gatewayName);
+  const matching = candidates.filter(
+    ({ bind, listener }) =>
+      (spec.port === undefined || bind.port === spec.port) && isNamed(listener, spec.listenerName),
+  );
+  if (!single && spec.gatewayName !== 'default')
+    unattached(context, at, `there is no gateway ${JSON.stringify(spec.gatewayName)}`);
+  else if (matching.length === 0 && !context.partial) unattached(context, at, 'no listener fits it');
+  if (single)
+    return matching.map(({ listener }) => ({
+      kind: 'gateway',
+      gatewayName: 'default',
+      gatewayNamespace: spec.gatewayNamespace,
+      listenerName: listener.name,
+    }));
+  return [{ kind: 'gateway', ...spec }];
+}
+
+/** A listener goes by its full name, `gateway/listener`. */
+function isNamed(listener: ListenerDraft, name: string | undefined): boolean {
+  return name === undefined || listener.name === name || listener.name === `${listener.gateway}/${name}`;
+}
+
+function backendTarget(
+  context: Context,
+  spec: { readonly name: string; readonly namespace: string; readonly section?: string | undefined },
+  path: Path,
+): PolicyTarget {
+  if (!context.names.backends.has(plainName(spec.name)))
+    unattached(context, path, `there is no backend ${JSON.stringify(spec.name)}`);
+  return { kind: 'backend', ...spec };
+}
+
+function serviceTarget(
+  context: Context,
+  spec: { readonly hostname: string; readonly namespace: string; readonly port?: number | undefined },
+  path: Path,
+): PolicyTarget {
+  const hostname = spec.hostname.toLowerCase();
+  if (!context.names.services.has(`${spec.namespace}/${hostname}`))
+    unattached(context, path, `there is no service ${spec.namespace}/${hostname}`);
+  return { kind: 'service', ...spec, hostname };
+}
+
+/** A policy that nothing takes is not an error, since what it waits for may come, but nobody should miss it. */
+function unattached(context: Context, path: Path, reason: string): void {
+  context.report(path, 'GW_CONFIG_REFERENCE', `this policy applies to nothing: ${reason}`, { severity: 'warning' });
+}

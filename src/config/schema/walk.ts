@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+/** A schema without its wrappers: optional, default, nullable, lazy, and the input side of a transformation. */
+export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  for (const layer of layers(schema)) schema = layer;
+  return schema;
+}
+
+/** The schema and what its wrappers hold, from the outside in. */
+export function* layers(schema: z.core.$ZodType): Generator<z.core.$ZodType> {
+  for (let current: z.core.$ZodType | undefined = schema; current !== undefined; current = inner(current))
+    yield current;
+}
+
+function inner(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodNullable
+  )
+    return schema.def.innerType;
+  if (schema instanceof z.ZodPipe) return schema.def.in;
+  if (schema instanceof z.ZodLazy) return schema.def.getter();
+  return undefined;
+}
+
+/** The schemas that a value may have: those of a union that fit its kind, else the schema itself. */
+export function candidates(schema: z.core.$ZodType, value: unknown): readonly z.core.$ZodType[] {
+  const bare = unwrap(schema);
+  if (!(bare instanceof z.ZodUnion)) return [bare];
+  return bare.def.options
+    .flatMap((option: z.core.$ZodType) => candidates(option, value))
+    .filter((option: z.core.$ZodType) => fits(option, value));
+}
+
+function fits(schema: z.core.$ZodType, value: unknown): boolean {
+  if (schema instanceof z.ZodArray) return Array.isArray(value);
+  if (schema instanceof z.ZodObject || schema instanceof z.ZodRecord) return isMap(value);
+  return !Array.isArray(value) && !isMap(value);
+}
+
+/** The schema of a key of an object, of an entry of a record, of an element of a list. */
+export function childSchema(schema: z.core.$ZodType, key: string | number): z.core.$ZodType | undefined {
+  if (schema instanceof z.ZodObject) return Object.hasOwn(schema.shape, key) ? schema.shape[key] : undefined;
+  if (schema instanceof z.ZodRecord) return schema.def.valueType;
+  if (schema instanceof z.ZodArray) return schema.def.element;
+  return undefined;
+}
+
+export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
