@@ -43,10 +43,11 @@ function endToEnd(raw: readonly string[]): string[] {
 }
 
 class Answer implements Dispatcher.DispatchHandler {
-  readonly #response: ServerResponse | Http2ServerResponse;
+  readonly #response: ServerResponse;
 
   constructor(response: ServerResponse | Http2ServerResponse) {
-    this.#response = response;
+    // The overloads of the two classes differ, so their union cannot be called; what is called here they share.
+    this.#response = response as ServerResponse;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -66,11 +67,9 @@ class Answer implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // The overloads of the two classes differ, so their union cannot be called; what is called here they share.
-    const response = this.#response as ServerResponse;
-    if (response.write(chunk)) return;
+    if (this.#response.write(chunk)) return;
     controller.pause();
-    response.once('drain', () => controller.resume());
+    this.#response.once('drain', () => controller.resume());
   }
 
   onResponseEnd(): void {

@@ -18,7 +18,10 @@ export interface HeapProfile {
   readonly samples: readonly { readonly size: number; readonly nodeId: number }[];
 }
 
-/** Average bytes between two allocation samples, the same as Go's default: the bare proxy of `bench/` shows no cost with it. */
+/**
+ * Average bytes between two allocation samples, as Go has it. A sample costs about 6 µs: under 1 % of a core for a thread that
+ * allocates half a gigabyte a second, as a proxy under full load does (measured with `bench/`).
+ */
 export const HEAP_SAMPLE_BYTES = 512 * 1024;
 
 /**
