@@ -1,6 +1,7 @@
 import type { Exchange } from '../exchange/exchange.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
+import type { Clock } from '../exchange/wait.ts';
 
 /** What a request policy decided. Expected refusals are outcomes, not exceptions. */
 export type Outcome =
@@ -15,5 +16,25 @@ export const next: Outcome = { kind: 'next' };
 /** Runs on the request; a promise only when the policy really waits. */
 export type RequestStep = (exchange: Exchange) => Outcome | Promise<Outcome>;
 
-/** Runs on every response, the gateway's own included. */
-export type ResponseStep = (exchange: Exchange, response: HttpResponse) => void | Promise<void>;
+/**
+ * Runs on every response, the gateway's own included, and changes it in place. A refusal, rare, replaces the response
+ * and ends the response side; its body has been cancelled by then.
+ */
+export type ResponseStep = (exchange: Exchange, response: HttpResponse) => Refusal | null | Promise<Refusal | null>;
+
+/** What policies need from the engine that they are compiled for. */
+export interface PolicyDeps {
+  readonly clock: Clock;
+  /** `frontendPolicies.http.maxBufferSize`, bytes. */
+  readonly maxBufferSize: number;
+  /** Reports the request's state after a policy; called only for traced exchanges. */
+  readonly snapshot: (exchange: Exchange, stage: string) => void;
+  readonly responseSnapshot: (exchange: Exchange, response: HttpResponse, stage: string) => void;
+}
+
+/** Where a policy is compiled for. */
+export interface PolicyContext {
+  /** The resource that says so: `route default/r1`, `policy default/p on gateway default/default`. */
+  readonly source: string;
+  readonly deps: PolicyDeps;
+}

@@ -1,0 +1,133 @@
+import type {
+  BackendPolicies,
+  GatewayConfig,
+  HttpRoute,
+  NamedBackend,
+  RouteBackend,
+  RoutePolicies,
+  TargetedPolicy,
+} from '../../src/config/ir/index.ts';
+import type { Merge } from './registry.ts';
+import { backendPolicies, routePolicies } from './registry.ts';
+import type { AnyRoute, Place, ServiceRef } from './target.ts';
+import { backendFits, listenerFit, policySource, routeFit, routeSource, serviceFit } from './target.ts';
+
+/** Policies after merging, each with the resource that it came from. */
+export interface Effective<P> {
+  readonly values: P;
+  readonly sources: { readonly [K in keyof P]?: string };
+}
+
+export interface RouteScope extends Place {
+  /** From the listener's route to the last one that delegation entered. */
+  readonly chain: readonly HttpRoute[];
+}
+
+export interface BackendScope extends Place {
+  readonly chain: readonly AnyRoute[];
+  readonly routeBackend: RouteBackend;
+  /** What `routeBackend` refers to, when it refers to a named backend. */
+  readonly named?: NamedBackend | undefined;
+  /** What `routeBackend` refers to, when it refers to a service. */
+  readonly service?: ServiceRef | undefined;
+}
+
+type Policies = Pick<GatewayConfig, 'policies'>;
+
+/** A definition and who wrote it. */
+interface Layer<P> {
+  readonly values: P;
+  readonly source: string;
+}
+
+/**
+ * Route-phase policies, least specific first: gateway, listener, targeted routes of the chain (parent before child,
+ * route before rule), inline policies of the chain. Of several policies on one target the first in the file counts.
+ */
+export function effectiveRoutePolicies(config: Policies, scope: RouteScope): Effective<RoutePolicies> {
+  const traffic = config.policies.filter((policy) => policy.phase === 'route' && policy.policy.kind === 'traffic');
+  const targeted = (fits: (policy: TargetedPolicy) => boolean): Layer<RoutePolicies>[] =>
+    traffic.filter(fits).map((policy) => ({ values: trafficOf(policy), source: policySource(policy) }));
+  const levels = [
+    targeted(({ target }) => listenerFit(target, scope) === 'gateway'),
+    targeted(({ target }) => listenerFit(target, scope) === 'listener'),
+    ...scope.chain.flatMap((route) => [
+      targeted(({ target }) => routeFit(target, route) === 'route'),
+      targeted(({ target }) => routeFit(target, route) === 'rule'),
+    ]),
+    ...scope.chain.map((route) => [{ values: route.policies, source: routeSource(route) }]),
+  ];
+  return mergeLevels<RoutePolicies>(levels, routePolicies);
+}
+
+/**
+ * Policies about a backend, least specific first: gateway, listener, backend or service, one port of the service, the
+ * routes of the chain (parent before child, route before rule before inline), the named backend, the reference itself.
+ */
+export function effectiveBackendPolicies(config: Policies, scope: BackendScope): Effective<BackendPolicies> {
+  const { named, service, routeBackend, chain } = scope;
+  const targeted = (fits: (policy: TargetedPolicy) => boolean): Layer<BackendPolicies>[] =>
+    config.policies
+      .filter((policy) => policy.phase === 'route' && fits(policy))
+      .map((policy) => ({ values: backendOf(policy), source: policySource(policy) }));
+  const last = chain.at(-1);
+  const referenceSource = `${last === undefined ? '' : `${routeSource(last)} `}backend ${routeBackend.index}`;
+  const levels = [
+    targeted(({ target }) => listenerFit(target, scope) === 'gateway'),
+    targeted(({ target }) => listenerFit(target, scope) === 'listener'),
+    targeted(
+      ({ target }) =>
+        (named !== undefined && backendFits(target, named)) || serviceLevel(target, service) === 'backend',
+    ),
+    targeted(({ target }) => serviceLevel(target, service) === 'section'),
+    ...chain.flatMap((route) => [
+      targeted(({ target }) => routeFit(target, route) === 'route'),
+      targeted(({ target }) => routeFit(target, route) === 'rule'),
+      [{ values: routeAsBackend(route.policies), source: routeSource(route) }],
+    ]),
+    named === undefined ? [] : [{ values: named.policies, source: `backend ${named.backend.key}` }],
+    [{ values: routeBackend.policies, source: referenceSource }],
+  ];
+  return mergeLevels<BackendPolicies>(levels, backendPolicies);
+}
+
+function serviceLevel(target: TargetedPolicy['target'], service: ServiceRef | undefined): 'section' | 'backend' | null {
+  return service === undefined ? null : serviceFit(target, service);
+}
+
+function trafficOf({ policy }: TargetedPolicy): RoutePolicies {
+  return policy.kind === 'traffic' ? policy.traffic : {};
+}
+
+function backendOf({ policy }: TargetedPolicy): BackendPolicies {
+  return policy.kind === 'backend' ? policy.backend : routeAsBackend(policy.traffic);
+}
+
+/** What a route says about its backends. */
+function routeAsBackend(policies: Pick<RoutePolicies, 'backendTLS'>): BackendPolicies {
+  return policies.backendTLS === undefined ? {} : { backendTLS: policies.backendTLS };
+}
+
+/** `levels` run from the least to the most specific; inside a level the first definition counts. */
+function mergeLevels<P extends object>(
+  levels: readonly (readonly Layer<P>[])[],
+  rules: { readonly [K in keyof P]?: Merge },
+): Effective<P> {
+  const values: Partial<P> = {};
+  const sources: { [K in keyof P]?: string } = {};
+  for (const level of levels) {
+    const seen = new Set<keyof P>();
+    for (const { values: layer, source } of level) {
+      for (const name in layer) {
+        const rule = rules[name];
+        if (layer[name] === undefined || rule === undefined || seen.has(name)) continue;
+        seen.add(name);
+        if (rule === 'leastSpecific' && values[name] !== undefined) continue;
+        values[name] = layer[name];
+        sources[name] = source;
+      }
+    }
+  }
+  // Every part of the policy models is optional, which a type parameter cannot say.
+  return { values: values as P, sources };
+}

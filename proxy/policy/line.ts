@@ -1,0 +1,90 @@
+import type { BackendPolicies, RoutePolicies } from '../../src/config/ir/index.ts';
+import type { PolicyContext, PolicyDeps, RequestStep, ResponseStep } from './contract.ts';
+import type { Effective } from './effective.ts';
+import type { NamedResponseStep, NamedStep } from './run.ts';
+
+/** One place in the order of the request side: makes the step when the policy is configured. */
+export type RequestLine<P> = (effective: Effective<P>, deps: PolicyDeps) => NamedStep | null;
+
+/** Both sides that a response may meet; the backend's is null when none has a part in it. */
+export interface ResponseScope {
+  readonly route: Effective<RoutePolicies>;
+  readonly backend: Effective<BackendPolicies> | null;
+}
+
+/** One place in the order of the response side. */
+export type ResponseLine = (scope: ResponseScope, deps: PolicyDeps) => NamedResponseStep | null;
+
+type Compile<Spec, Step> = (spec: NonNullable<Spec>, context: PolicyContext) => Step | null;
+
+/** A policy of the route on the request. `stage` is what a trace calls the state after it; null for none. */
+export function onRoute<K extends keyof RoutePolicies>(
+  policy: K,
+  stage: string | null,
+  compile: Compile<RoutePolicies[K], RequestStep>,
+): RequestLine<RoutePolicies> {
+  return requestLine<RoutePolicies, K>(policy, stage, compile);
+}
+
+/** A policy of the backend on each attempt. */
+export function onBackend<K extends keyof BackendPolicies>(
+  policy: K,
+  stage: string | null,
+  compile: Compile<BackendPolicies[K], RequestStep>,
+): RequestLine<BackendPolicies> {
+  return requestLine<BackendPolicies, K>(policy, stage, compile);
+}
+
+/** A policy of the route on every response. */
+export function onRouteResponse<K extends keyof RoutePolicies>(
+  policy: K,
+  stage: string,
+  compile: Compile<RoutePolicies[K], ResponseStep>,
+): ResponseLine {
+  return (scope, deps) => responseStep(scope.route, deps, { policy, stage, compile });
+}
+
+/** A policy of the backend on the responses that it has a part in. */
+export function onBackendResponse<K extends keyof BackendPolicies>(
+  policy: K,
+  stage: string,
+  compile: Compile<BackendPolicies[K], ResponseStep>,
+): ResponseLine {
+  return (scope, deps) =>
+    scope.backend === null ? null : responseStep(scope.backend, deps, { policy, stage, compile });
+}
+
+function requestLine<P, K extends keyof P & string>(
+  policy: K,
+  stage: string | null,
+  compile: Compile<P[K], RequestStep>,
+): RequestLine<P> {
+  return (effective, deps) => {
+    const run = compiled(effective, deps, { policy, compile });
+    return run === null ? null : { policy, stage, run, snapshot: deps.snapshot };
+  };
+}
+
+interface Place<P, K extends keyof P, Step> {
+  readonly policy: K;
+  readonly compile: Compile<P[K], Step>;
+}
+
+function responseStep<P, K extends keyof P & string>(
+  effective: Effective<P>,
+  deps: PolicyDeps,
+  place: Place<P, K, ResponseStep> & { readonly stage: string },
+): NamedResponseStep | null {
+  const run = compiled(effective, deps, place);
+  const { policy, stage } = place;
+  return run === null ? null : { policy, stage, run, snapshot: deps.responseSnapshot };
+}
+
+function compiled<P, K extends keyof P, Step>(
+  effective: Effective<P>,
+  deps: PolicyDeps,
+  { policy, compile }: Place<P, K, Step>,
+): Step | null {
+  const spec = effective.values[policy];
+  return spec === undefined || spec === null ? null : compile(spec, { source: effective.sources[policy] ?? '', deps });
+}

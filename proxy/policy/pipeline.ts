@@ -1,0 +1,128 @@
+import type { BackendPolicies, RoutePolicies } from '../../src/config/ir/index.ts';
+import { bufferRequest, bufferResponse } from './buffer/compile.ts';
+import type { PolicyDeps } from './contract.ts';
+import { delay } from './delay/compile.ts';
+import { directResponse } from './direct-response/compile.ts';
+import type { Effective } from './effective.ts';
+import { requestHeaderModifier, responseHeaderModifier, settledHost } from './header-modifier/compile.ts';
+import { onBackend, onBackendResponse, onRoute, onRouteResponse } from './line.ts';
+import type { MirrorPlan } from './request-mirror/compile.ts';
+import { mirrorPlans } from './request-mirror/compile.ts';
+import { requestRedirect } from './request-redirect/compile.ts';
+import type { RetryPlan } from './retry/compile.ts';
+import { retry, retryPlan } from './retry/compile.ts';
+import type { NamedResponseStep, NamedStep } from './run.ts';
+import { timeout } from './timeout/compile.ts';
+import type { HostRewrite } from './url-rewrite/compile.ts';
+import { hostRewriteOf, urlRewrite } from './url-rewrite/compile.ts';
+
+/**
+ * The order in which policies meet a request once its route is known: each line with the stage of the trace after it,
+ * and above it the reason for its place.
+ */
+const routeRequestOrder = [
+  // First: its deadline bounds every wait that follows.
+  onRoute('timeout', null, timeout),
+  // Only tells; the plan runs around the upstream call.
+  onRoute('retry', null, retry),
+  // Before whatever reads or changes the request, which then has the whole body.
+  onRoute('buffer', 'buffer', ({ request }, context) =>
+    request === undefined ? null : bufferRequest(request, context),
+  ),
+  // Before the rewrite, whose authority wins.
+  onRoute('requestHeaderModifier', 'request header modifier', requestHeaderModifier),
+  // Before the redirect, which then sees the new path.
+  onRoute('urlRewrite', 'url rewrite', urlRewrite),
+  // Before the delay: a redirected client does not wait.
+  onRoute('requestRedirect', 'request redirect', requestRedirect),
+  // Before the direct response, so that it is delayed too.
+  onRoute('delay', 'delay', delay),
+  // Last: everything that can refuse a request comes before the gateway's own answer.
+  onRoute('directResponse', 'direct response', directResponse),
+];
+
+/** The order in which the policies of a backend meet each attempt. */
+const backendRequestOrder = [
+  // After the route, whose changes it sees.
+  onBackend('requestHeaderModifier', 'backend request header modifier', requestHeaderModifier),
+  // Last: an answer instead of the call.
+  onBackend('requestRedirect', null, requestRedirect),
+];
+
+/** The order in which policies meet a response. */
+const responseOrder = [
+  // First, so that the backend's may correct it.
+  onRouteResponse('responseHeaderModifier', 'response header modifier', responseHeaderModifier),
+  // Closer to the upstream, so it wins.
+  onBackendResponse('responseHeaderModifier', 'backend response header modifier', responseHeaderModifier),
+  // Last of those: an overflow replaces the response with all its headers.
+  onRouteResponse('buffer', 'buffer', ({ response }, context) =>
+    response === undefined ? null : bufferResponse(response, context),
+  ),
+];
+
+/** What was compiled for a chain of routes. */
+export interface RoutePipeline {
+  readonly effective: Effective<RoutePolicies>;
+  readonly request: readonly NamedStep[];
+  /** For answers that no backend has a part in. */
+  readonly response: readonly NamedResponseStep[];
+  readonly timeout: NonNullable<RoutePolicies['timeout']> | null;
+  readonly retry: RetryPlan | null;
+  readonly mirrors: readonly MirrorPlan[];
+  readonly hostRewrite: HostRewrite;
+}
+
+/** What was compiled for one backend of a route. */
+export interface BackendPipeline {
+  readonly effective: Effective<BackendPolicies>;
+  /** Runs on each attempt. */
+  readonly request: readonly NamedStep[];
+  /** The whole response side, the route's part included. */
+  readonly response: readonly NamedResponseStep[];
+  /** Limit of one upstream call up to its response head; null is none. */
+  readonly callTimeoutMs: number | null;
+  readonly httpVersion: 'HTTP/1.1' | 'HTTP/2.0' | null;
+  readonly mirrors: readonly MirrorPlan[];
+  readonly hostRewrite: HostRewrite;
+}
+
+/** Compiles the policies of a route. Throws `GW_POLICY_INVALID`. */
+export function compileRoutePipeline(effective: Effective<RoutePolicies>, deps: PolicyDeps): RoutePipeline {
+  const { values, sources } = effective;
+  const own = { route: effective, backend: null };
+  return {
+    effective,
+    request: routeRequestOrder.flatMap((line) => line(effective, deps) ?? []),
+    response: responseOrder.flatMap((line) => line(own, deps) ?? []),
+    timeout: values.timeout ?? null,
+    retry: values.retry === undefined ? null : retryPlan(values.retry),
+    mirrors: mirrorPlans(values.requestMirror, sources.requestMirror ?? ''),
+    hostRewrite: routeHostRewrite(values),
+  };
+}
+
+/** Compiles the policies of a backend behind a route. Throws `GW_POLICY_INVALID`. */
+export function compileBackendPipeline(
+  effective: Effective<BackendPolicies>,
+  route: RoutePipeline,
+  deps: PolicyDeps,
+): BackendPipeline {
+  const { values, sources } = effective;
+  const both = { route: route.effective, backend: effective };
+  return {
+    effective,
+    request: backendRequestOrder.flatMap((line) => line(effective, deps) ?? []),
+    response: responseOrder.flatMap((line) => line(both, deps) ?? []),
+    callTimeoutMs: values.http?.requestTimeoutMs ?? route.timeout?.backendRequestTimeoutMs ?? null,
+    httpVersion: values.http?.version ?? null,
+    mirrors: mirrorPlans(values.requestMirror, sources.requestMirror ?? ''),
+    hostRewrite: settledHost(values.requestHeaderModifier) === null ? route.hostRewrite : 'off',
+  };
+}
+
+/** A rewrite of the authority decides; else a `host` that a header modifier has set is kept. */
+function routeHostRewrite(values: RoutePolicies): HostRewrite {
+  const rewrite = hostRewriteOf(values.urlRewrite);
+  return rewrite === 'default' && settledHost(values.requestHeaderModifier) !== null ? 'off' : rewrite;
+}

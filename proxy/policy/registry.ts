@@ -1,0 +1,30 @@
+import type { BackendPolicies, RoutePolicies } from '../../src/config/ir/index.ts';
+
+/** Which of several definitions holds: the most specific one, or (set-if-unset) the least specific. */
+export type Merge = 'mostSpecific' | 'leastSpecific';
+
+/** Every policy of the route phase, and how its definitions merge. One line per policy. */
+export const routePolicies = {
+  timeout: 'mostSpecific',
+  retry: 'mostSpecific',
+  buffer: 'leastSpecific',
+  delay: 'mostSpecific',
+  directResponse: 'mostSpecific',
+  urlRewrite: 'mostSpecific',
+  requestRedirect: 'mostSpecific',
+  requestHeaderModifier: 'mostSpecific',
+  responseHeaderModifier: 'mostSpecific',
+  requestMirror: 'mostSpecific',
+} as const satisfies Record<Exclude<keyof RoutePolicies, 'backendTLS'>, Merge>;
+
+/** Every policy about a backend. `backendTLS` on a route is one of these. */
+export const backendPolicies = {
+  requestHeaderModifier: 'mostSpecific',
+  responseHeaderModifier: 'mostSpecific',
+  requestRedirect: 'mostSpecific',
+  requestMirror: 'mostSpecific',
+  backendTLS: 'mostSpecific',
+  http: 'mostSpecific',
+  tcp: 'mostSpecific',
+  health: 'mostSpecific',
+} as const satisfies Record<keyof BackendPolicies, Merge>;

@@ -1,0 +1,72 @@
+import type { GatewayConfig, HttpRoute, TargetedPolicy } from '../../src/config/ir/index.ts';
+import type { AnyRoute } from './target.ts';
+import { backendFits, describeTarget, listenerFit, policySource, routeFit, serviceFit } from './target.ts';
+
+/** What is valid in `policies[]` and yet has no effect: attached to nothing, or hidden by an earlier entry. */
+export function policyWarnings(config: GatewayConfig): readonly string[] {
+  return [
+    ...config.policies.flatMap((policy) => attachmentWarning(config, policy)),
+    ...hiddenWarnings(config.policies),
+  ];
+}
+
+function attachmentWarning(config: GatewayConfig, policy: TargetedPolicy): string[] {
+  if (policy.phase === 'gateway')
+    return [`${policySource(policy)} has no effect: ${kindOf(policy)} has no gateway phase`];
+  if (isAttached(config, policy)) return [];
+  return [`${policySource(policy)} is attached to nothing: there is no such ${attachable(policy)}`];
+}
+
+function isAttached(config: GatewayConfig, { target, policy }: TargetedPolicy): boolean {
+  switch (target.kind) {
+    case 'gateway':
+      return config.binds.some((bind) =>
+        bind.listeners.some((listener) => listenerFit(target, { bind, listener }) !== null),
+      );
+    case 'route':
+      return allRoutes(config).some((route) => routeFit(target, route) !== null);
+    case 'backend':
+      return policy.kind === 'backend' && config.backends.some((named) => backendFits(target, named));
+    case 'service':
+      return policy.kind === 'backend' && config.services.some((service) => fitsService(target, service));
+    default:
+      return false; // a file has no listener sets
+  }
+}
+
+function fitsService(target: TargetedPolicy['target'], service: GatewayConfig['services'][number]): boolean {
+  const { hostname, namespace } = service;
+  return Object.keys(service.ports).some(
+    (port) => serviceFit(target, { hostname, namespace, port: Number(port) }) !== null,
+  );
+}
+
+function attachable({ target, policy }: TargetedPolicy): string {
+  const needsBackendPolicy = target.kind === 'backend' || target.kind === 'service';
+  return needsBackendPolicy && policy.kind === 'traffic'
+    ? `${describeTarget(target)} for a policy of routes`
+    : describeTarget(target);
+}
+
+function allRoutes(config: GatewayConfig): readonly AnyRoute[] {
+  const listeners = config.binds.flatMap((bind) => bind.listeners);
+  const grouped: readonly HttpRoute[] = config.routeGroups.flatMap((group) => group.routes);
+  return [...listeners.flatMap((listener) => [...listener.routes, ...listener.tcpRoutes]), ...grouped];
+}
+
+function hiddenWarnings(policies: readonly TargetedPolicy[]): string[] {
+  const first = new Map<string, TargetedPolicy>();
+  const warnings: string[] = [];
+  for (const policy of policies) {
+    const key = JSON.stringify([policy.target, policy.phase, kindOf(policy)]);
+    const earlier = first.get(key);
+    if (earlier === undefined) first.set(key, policy);
+    else
+      warnings.push(`${policySource(policy)} has no effect: ${policySource(earlier)} already says ${kindOf(policy)}`);
+  }
+  return warnings;
+}
+
+function kindOf({ policy }: TargetedPolicy): string {
+  return Object.keys(policy.kind === 'traffic' ? policy.traffic : policy.backend).join(', ');
+}
