@@ -63,6 +63,8 @@ class DataThread {
   }
 
   async start(loaded: CreateDataPlane | undefined): Promise<void> {
+    // Early, so that a heap profile knows where long-lived memory came from; a failure comes up again when one is asked for.
+    if (loaded === undefined) await this.#profiler.startHeap().catch(() => undefined);
     try {
       const create = loaded ?? (await loadModule(this.#init.module));
       this.#plane = create(this.#planeInit());
@@ -76,12 +78,12 @@ class DataThread {
   }
 
   #planeInit() {
-    const { threadIndex, threadCount, reusePort, endpoints, sensitiveHeaders } = this.#init;
+    const { threadIndex, threadCount, reusePort, endpoints, ticketSecret, sensitiveHeaders } = this.#init;
     return {
       threadIndex,
       threadCount,
       reusePort,
-      shared: { endpoints },
+      shared: { endpoints, ticketSecret },
       log: this.#logger,
       telemetry: {
         metrics: new ThreadMetrics((registration) => this.#channel.note('series', registration)),
