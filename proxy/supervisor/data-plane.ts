@@ -51,6 +51,8 @@ export interface DataPlaneInit {
 export interface SharedMemory {
   /** Rows of `EndpointStore`; read through an `EndpointView`. */
   readonly endpoints: SharedArrayBuffer;
+  /** Random bytes, one set per process: a TLS session begun in one thread resumes in another. */
+  readonly ticketSecret: SharedArrayBuffer;
 }
 
 /** The export `createDataPlane` of a data-plane module. */

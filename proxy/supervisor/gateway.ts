@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 import type { ConfigStatus } from '../../src/admin/protocol/status.ts';
 import type { GatewayConfig, ProcessConfig } from '../../src/config/ir/index.ts';
 import { GwError, messageOf } from '../../src/shared/errors.ts';
@@ -20,7 +22,7 @@ import { processMetrics } from '../telemetry/process-metrics.ts';
 import { descriptorSink } from '../telemetry/stdout-sink.ts';
 import { trafficFamilies, withoutRemoved } from '../telemetry/traffic-families.ts';
 import { ConfigHistory } from './config-history.ts';
-import type { ConfigProvider, ReadConfig } from './config-provider.ts';
+import type { ConfigProvider, ConfigWatch, ReadConfig } from './config-provider.ts';
 import type { BoundAddress, CreateDataPlane } from './data-plane.ts';
 import { DataThreads } from './data-threads.ts';
 import { EndpointRows } from './endpoint-state.ts';
@@ -39,8 +41,8 @@ const RUNTIME_TIMEOUT_MS = 1000;
 
 export interface GatewayOptions {
   readonly provider: ConfigProvider;
-  /** Module that exports `createDataPlane`, loaded by every data thread. */
-  readonly dataPlane: URL;
+  /** Module that exports `createDataPlane`, loaded by every data thread; the engine's own when absent. */
+  readonly dataPlane?: URL | undefined;
   readonly build: BuildFacts;
   /** One data plane beside the supervisor, in the caller's own thread: for embedding and tests. */
   readonly inThread?: boolean | undefined;
@@ -70,6 +72,7 @@ export class Gateway {
   readonly #hub = new TraceHub(this.#gate);
   readonly #totals = new SeriesTotals();
   readonly #rows = new EndpointRows();
+  readonly #ticketSecret = sharedRandom(48);
   readonly #queue = new ReloadQueue();
   readonly #runtime = new RuntimeFacts('control');
   readonly #heartbeats: HeartbeatWatch;
@@ -78,7 +81,7 @@ export class Gateway {
   readonly #stop = new AbortController();
   readonly #done: PromiseWithResolvers<void> = Promise.withResolvers();
   #local: LocalServers | null = null;
-  #watching: AbortController | null = null;
+  #watching: ConfigWatch | null = null;
   #started = false;
   #closing: Promise<void> | null = null;
 
@@ -166,7 +169,8 @@ export class Gateway {
     await this.#threads.start();
     await this.#apply(first);
     this.#started = true;
-    this.#watch(first.files);
+    this.#watching = this.#options.provider.watch(first.files, () => void this.reload());
+    this.#warn(first);
     const { admin } = this.addresses;
     this.#log.info('configuration is live', { revision: first.revision, source: this.#options.provider.source, admin });
   }
@@ -179,7 +183,8 @@ export class Gateway {
       if (this.#closing !== null) throw new GwError('the gateway is shutting down', { code: 'GW_SHUTTING_DOWN' });
       await this.#apply(read);
       this.#history.accept(read);
-      this.#watch(read.files);
+      this.#watching?.update(read.files);
+      this.#warn(read);
       this.#log.info('configuration is live', { revision: read.revision });
       return { kind: 'live', revision: read.revision };
     } catch (error) {
@@ -189,9 +194,7 @@ export class Gateway {
   }
 
   async #reject(read: ReadConfig | null, error: unknown): Promise<void> {
-    const { provider } = this.#options;
-    const text = read?.text ?? (await provider.currentText().catch(() => null));
-    const diff = text === null ? [] : provider.diff(this.#history.live.text, text);
+    const diff = await this.#options.provider.diff(this.#history.live, read).catch(() => []);
     this.#history.reject(read?.revision ?? null, error, diff);
     this.#log.error('failed to reload the configuration, the previous one stays live', { error: messageOf(error) });
   }
@@ -213,10 +216,8 @@ export class Gateway {
     }
   }
 
-  #watch(files: readonly string[]): void {
-    this.#watching?.abort();
-    this.#watching = new AbortController();
-    this.#options.provider.watch(files, () => void this.reload(), this.#watching.signal);
+  #warn(read: ReadConfig): void {
+    for (const warning of read.warnings) this.#log.warn(warning);
   }
 
   #makeThreads(count: number): DataThreads {
@@ -234,11 +235,12 @@ export class Gateway {
         this.#hub.threadGone(thread.id);
       },
       init: (threadIndex) => ({
-        module: dataPlane.href,
+        module: (dataPlane ?? engineModule()).href,
         threadIndex,
         threadCount: count,
         reusePort: count > 1,
         endpoints: this.#rows.buffer,
+        ticketSecret: this.#ticketSecret,
         traceGate: this.#gate.buffer,
         heartbeats: this.#heartbeats.buffer,
         logFilter: String(this.#logger.filter),
@@ -350,7 +352,7 @@ export class Gateway {
   async #drainAndEnd(): Promise<void> {
     const { terminationMinDeadlineMs, terminationMaxDeadlineMs } = this.#process;
     this.#log.info('draining', { atMost: `${terminationMaxDeadlineMs}ms` });
-    this.#watching?.abort();
+    this.#watching?.close();
     const limit = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(terminationMaxDeadlineMs)]);
     const drained = this.#threads.drain(terminationMaxDeadlineMs + 1000);
     const minimum = pause(Math.min(terminationMinDeadlineMs, terminationMaxDeadlineMs), limit);
@@ -361,7 +363,7 @@ export class Gateway {
   }
 
   async #end(): Promise<void> {
-    this.#watching?.abort();
+    this.#watching?.close();
     this.#hub.close();
     await this.#threads.end();
     this.#log.info('stopped');
@@ -371,6 +373,11 @@ export class Gateway {
     await this.#writer.flush();
     this.#done.resolve();
   }
+}
+
+function engineModule(): URL {
+  const name = import.meta.url.endsWith('.ts') ? '../engine/data-plane.ts' : '../engine/data-plane.js';
+  return new URL(name, import.meta.url);
 }
 
 function initialFilter(config: ProcessConfig): LogFilter {
@@ -397,4 +404,10 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+function sharedRandom(bytes: number): SharedArrayBuffer {
+  const shared = new SharedArrayBuffer(bytes);
+  new Uint8Array(shared).set(randomBytes(bytes));
+  return shared;
 }

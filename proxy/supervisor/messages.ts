@@ -15,6 +15,7 @@ export interface ThreadInit {
   readonly threadCount: number;
   readonly reusePort: boolean;
   readonly endpoints: SharedArrayBuffer;
+  readonly ticketSecret: SharedArrayBuffer;
   readonly traceGate: SharedArrayBuffer;
   /** One counter per thread, bumped each second by a thread that is alive. */
   readonly heartbeats: SharedArrayBuffer;

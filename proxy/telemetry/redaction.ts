@@ -47,6 +47,11 @@ export class Redaction {
     this.#headers = new Set([...SENSITIVE_HEADERS, ...sensitiveHeaders]);
   }
 
+  /** Whether the values of a header or query parameter of this name are credentials. */
+  isSensitive(name: string): boolean {
+    return this.#headers.has(name.toLowerCase()) || isSensitive(name);
+  }
+
   header(lowerCaseName: string, value: string): string {
     return this.#headers.has(lowerCaseName) ? REDACTED : value;
   }

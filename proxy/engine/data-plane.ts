@@ -1,0 +1,204 @@
+import type { Duplex } from 'node:stream';
+
+import type { GatewayConfig, RouteBackend } from '../../src/config/ir/index.ts';
+import { CachingResolver } from '../backends/dns.ts';
+import { systemDnsSources } from '../backends/dns-sources.ts';
+import { EndpointView } from '../backends/endpoint-view.ts';
+import { TlsContexts } from '../backends/origin-tls.ts';
+import { createUpstreamPools, type PoolSet } from '../backends/pools.ts';
+import { Sweeper } from '../http1/sweeper.ts';
+import { BoundPort } from '../listener/bind.ts';
+import { compileBind, type CompiledBind } from '../listener/compiled.ts';
+import type { ConnectionError, ListenerDependencies, TcpRecord, TunnelContext } from '../listener/contract.ts';
+import { http1Service } from '../listener/http1.ts';
+import type { BoundAddress, DataPlane, DataPlaneInit } from '../supervisor/data-plane.ts';
+import { Engine, type EngineDeps } from './engine.ts';
+import { listenerMetrics } from './listener-metrics.ts';
+import { handleRequest } from './run.ts';
+import { Runtime } from './runtime.ts';
+import { reportTcp } from './tcp-report.ts';
+import { policySnapshots } from './tracing.ts';
+import { systemClock } from '../exchange/wait.ts';
+
+/** What carries the traffic of one data thread: ports, engine and pools; see `DataPlane` for its life. */
+export function createDataPlane(init: DataPlaneInit): DataPlane {
+  return new GatewayDataPlane(init);
+}
+
+interface Prepared {
+  readonly engine: Engine;
+  readonly binds: readonly CompiledBind[];
+  /** Ports that this configuration adds, open but not serving. */
+  readonly opened: readonly BoundPort[];
+}
+
+class GatewayDataPlane implements DataPlane {
+  readonly #init: DataPlaneInit;
+  readonly #endpoints: EndpointView;
+  readonly #sweeper = new Sweeper();
+  readonly #contexts = new TlsContexts();
+  readonly #ticketSecret: Buffer;
+  readonly #ports = new Map<string, BoundPort>();
+  /** Ports of earlier configurations whose connections finish. */
+  readonly #leaving = new Set<BoundPort>();
+  readonly #listenerDeps: ListenerDependencies;
+  #runtime: Runtime | null = null;
+  #pools: PoolSet | null = null;
+  #prepared: Prepared | null = null;
+  #connections = 0;
+
+  constructor(init: DataPlaneInit) {
+    this.#init = init;
+    this.#endpoints = new EndpointView(init.shared.endpoints);
+    this.#ticketSecret = Buffer.from(Uint8Array.from(new Uint8Array(init.shared.ticketSecret)));
+    this.#listenerDeps = this.#makeListenerDeps();
+  }
+
+  async prepare(config: GatewayConfig, revision: string, endpointRows: ReadonlyMap<string, number>): Promise<void> {
+    const engine = new Engine(config, { revision, rows: endpointRows, deps: this.#engineDeps() });
+    const binds = config.binds
+      .filter((bind) => bind.mode === 'standard')
+      .map((bind) => compileBind(bind, config.frontend, this.#ticketSecret));
+    const opened: BoundPort[] = [];
+    this.#prepared = { engine, binds, opened };
+    try {
+      for (const bind of binds) {
+        if (this.#ports.has(bind.key)) continue;
+        const port = new BoundPort(bind, this.#listenerDeps);
+        await port.open({ reusePort: this.#init.reusePort });
+        opened.push(port);
+      }
+    } catch (error) {
+      this.rollback();
+      throw error;
+    }
+  }
+
+  commit(): void {
+    const prepared = this.#prepared;
+    if (prepared === null) return;
+    this.#prepared = null;
+    const runtime = this.#swapEngine(prepared.engine);
+    const wanted = new Set(prepared.binds.map((bind) => bind.key));
+    for (const bind of prepared.binds) this.#ports.get(bind.key)?.update(bind);
+    for (const [key, port] of this.#ports) if (!wanted.has(key)) this.#retire(key, port);
+    for (const port of prepared.opened) {
+      this.#ports.set(port.key, port);
+      port.activate();
+    }
+    runtime.pools.retainOnly(prepared.engine.backends.originKeys());
+  }
+
+  rollback(): void {
+    for (const port of this.#prepared?.opened ?? []) port.destroy();
+    this.#prepared = null;
+  }
+
+  async drain(): Promise<void> {
+    const ports = [...this.#ports.values(), ...this.#leaving];
+    for (const port of ports) port.drain();
+    await Promise.all(ports.map((port) => port.empty()));
+  }
+
+  destroy(): void {
+    this.rollback();
+    for (const port of [...this.#ports.values(), ...this.#leaving]) port.destroy();
+    this.#ports.clear();
+    this.#leaving.clear();
+    this.#pools?.close();
+    this.#sweeper.close();
+  }
+
+  addresses(): readonly BoundAddress[] {
+    const ports = [...this.#ports.values(), ...(this.#prepared?.opened ?? [])];
+    return ports.map((port) => ({ bindKey: port.key, port: port.port }));
+  }
+
+  liveTasks(): readonly string[] {
+    const now = performance.now();
+    const ports = [...this.#ports.values()].map(
+      (port) => `${port.key} on port ${port.port}: ${port.connectionCount} connections`,
+    );
+    const runs = [...(this.#runtime?.live ?? [])].map((run) => run.describe(now));
+    return [...ports, ...runs];
+  }
+
+  #engineDeps(): EngineDeps {
+    return {
+      backends: { view: this.#endpoints, contexts: this.#contexts },
+      metrics: this.#init.telemetry.metrics,
+      policies: { clock: systemClock, ...policySnapshots(this.#init.telemetry.redaction) },
+    };
+  }
+
+  #swapEngine(engine: Engine): Runtime {
+    if (this.#runtime !== null) {
+      this.#runtime.engine = engine;
+      return this.#runtime;
+    }
+    const { process: settings } = engine.config;
+    this.#pools = createUpstreamPools({
+      resolver: new CachingResolver({
+        lookupFamily: settings.dns.lookupFamily,
+        enableIpv6: settings.enableIpv6,
+        sources: systemDnsSources(),
+      }),
+      poolIdleTimeoutMs: settings.backend.poolIdleTimeoutMs,
+      poolMaxSize: settings.backend.poolMaxSize,
+      preserveCase: engine.config.frontend.http.http1HeaderCase === 'preserve',
+    });
+    this.#runtime = new Runtime({ init: this.#init, pools: this.#pools, endpoints: this.#endpoints, engine });
+    return this.#runtime;
+  }
+
+  /** A port that the new configuration does not have: it stops accepting, open connections finish. */
+  #retire(key: string, port: BoundPort): void {
+    this.#ports.delete(key);
+    this.#leaving.add(port);
+    port.stopAccepting();
+    port.drain();
+    void port.empty().then(() => this.#leaving.delete(port));
+  }
+
+  #makeListenerDeps(): ListenerDependencies {
+    const log = this.#init.log.scope('listener');
+    const serveHttp1 = http1Service({
+      sweeper: this.#sweeper,
+      onBadRequest: (connection, error) =>
+        log.debug('request refused', {
+          'src.addr': connection.sourceAddress,
+          status: error.status,
+          error: error.message,
+        }),
+    });
+    return {
+      serveHttp1,
+      handler: (request, connection, transport) => {
+        const runtime = this.#runtime;
+        if (runtime !== null) handleRequest(runtime, request, connection, transport);
+      },
+      dial: (backend, context) => this.#dial(backend, context),
+      metrics: listenerMetrics(this.#init.telemetry.metrics),
+      onTcpClosed: (record: TcpRecord) => reportTcp(this.#runtime, record),
+      onConnectionError: (error: ConnectionError) =>
+        log.debug('connection refused', {
+          kind: error.kind,
+          bind: error.bind,
+          'src.addr': error.remoteAddress,
+          'tls.sni': error.sni,
+          error: error.detail,
+        }),
+      random: Math.random,
+      nextConnectionId: () => (this.#connections += 1),
+    };
+  }
+
+  async #dial(backend: RouteBackend, context: TunnelContext): Promise<Duplex> {
+    const runtime = this.#runtime;
+    if (runtime === null) throw new Error('no configuration is live');
+    const resolved = runtime.engine.tcpBackend(backend, context.route.policies);
+    const picked = resolved.pickTunnel(context.sni === null ? null : `${context.sni}:${context.port}`);
+    if (picked.kind === 'refused') throw new Error(picked.refusal.message);
+    return runtime.pools.openTunnel(picked.origin);
+  }
+}

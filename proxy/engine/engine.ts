@@ -1,0 +1,192 @@
+import type { Bind, GatewayConfig, HttpRoute, Listener, RouteBackend } from '../../src/config/ir/index.ts';
+import type { ListenerProtocol } from '../../src/config/ir/index.ts';
+import { compileBackends, type BackendTable } from '../backends/resolve.ts';
+import type { BackendDeps } from '../backends/resolve.ts';
+import type { ResolvedBackend } from '../backends/resolved.ts';
+import { effectiveBackendPolicies, effectiveRoutePolicies } from '../policy/effective.ts';
+import type { PolicyDeps } from '../policy/contract.ts';
+import { type BackendPipeline, compileBackendPipeline, compileRoutePipeline } from '../policy/pipeline.ts';
+import type { MirrorPlan } from '../policy/request-mirror/compile.ts';
+import { ChainCache } from '../routing/delegation.ts';
+import { compileRouteTable, type Matched, type RouteTable } from '../routing/table.ts';
+import type { BackendSeries, RouteSeries, ThreadMetrics } from '../telemetry/thread-metrics.ts';
+import { BackendProgram, type MirrorProgram, RouteProgram } from './program.ts';
+
+export interface EngineDeps {
+  readonly backends: Omit<BackendDeps, 'rows'>;
+  readonly metrics: ThreadMetrics;
+  readonly policies: Omit<PolicyDeps, 'maxBufferSize'>;
+}
+
+/** What a route table carries for each route. */
+export interface RouteSlot {
+  /** Made at load for routes that delegate to no group; chains are made when they are first met. */
+  program: RouteProgram | null;
+}
+
+/** One configuration, compiled: look-ups and functions, nothing left to fail. Immutable; a reload makes another. */
+export class Engine {
+  readonly config: GatewayConfig;
+  readonly revision: string;
+  readonly backends: BackendTable;
+  /** Tables of the route groups by name. */
+  readonly groups: ReadonlyMap<string, RouteTable<RouteSlot>>;
+  /** Numbers of requests for which no listener was found. */
+  readonly unplaced: BackendSeries;
+  readonly #deps: EngineDeps;
+  readonly #binds: ReadonlyMap<string, EngineBind>;
+
+  /** Throws a `GwError` for anything that can't be compiled. */
+  constructor(
+    config: GatewayConfig,
+    options: { revision: string; rows: ReadonlyMap<string, number>; deps: EngineDeps },
+  ) {
+    this.config = config;
+    this.revision = options.revision;
+    this.#deps = options.deps;
+    this.backends = compileBackends(config, { ...options.deps.backends, rows: options.rows });
+    this.groups = new Map(
+      config.routeGroups.map((group) => [group.name, compileRouteTable(group.routes.map(slotted))]),
+    );
+    this.unplaced = options.deps.metrics
+      .route({ bind: '', gateway: '', listener: '', route: '', routeRule: '' })
+      .backend('', '');
+    this.#binds = new Map(config.binds.map((bind) => [bind.key, this.#bind(bind)]));
+    this.#checkDelegated();
+    this.#resolveTcpBackends();
+  }
+
+  bind(key: string): EngineBind | undefined {
+    return this.#binds.get(key);
+  }
+
+  binds(): Iterable<EngineBind> {
+    return this.#binds.values();
+  }
+
+  /** The program of a chain that begins at a route of the listener. */
+  program(listener: EngineListener, chain: readonly Matched<RouteSlot>[]): RouteProgram {
+    return listener.programs.get(chain);
+  }
+
+  #bind(bind: Bind): EngineBind {
+    const listeners = bind.listeners.map((listener) => this.#listener(bind, listener));
+    const byKey = new Map(listeners.map((listener) => [listener.key, listener]));
+    return { key: bind.key, listeners, listener: (key) => byKey.get(key) };
+  }
+
+  #listener(bind: Bind, listener: Listener): EngineListener {
+    const { metrics } = this.#deps;
+    const { key, name, gatewayName, gatewayNamespace, hostname, protocol } = listener;
+    const labels = { bind: bind.key, gateway: `${gatewayNamespace}/${gatewayName}`, listener: name };
+    const compile = (chain: readonly HttpRoute[]): RouteProgram => this.#program(bind, listener, chain);
+    const table = compileRouteTable(
+      listener.routes.map((route) => ({ route, value: { program: delegates(route) ? null : compile([route]) } })),
+    );
+    const unrouted = metrics.route({ ...labels, route: '', routeRule: '' }).backend('', '');
+    return {
+      key,
+      name,
+      gatewayName,
+      gatewayNamespace,
+      hostname,
+      protocol,
+      bind,
+      table,
+      unrouted,
+      programs: new ChainCache(compile),
+    };
+  }
+
+  #program(bind: Bind, listener: Listener, chain: readonly HttpRoute[]): RouteProgram {
+    const route = chain.at(-1);
+    if (route === undefined) throw new Error('a chain has at least one route');
+    const effective = effectiveRoutePolicies(this.config, { bind, listener, chain });
+    const deps: PolicyDeps = { ...this.#deps.policies, maxBufferSize: this.config.frontend.http.maxBufferSize };
+    const pipeline = compileRoutePipeline(effective, deps);
+    const series = this.#deps.metrics.route({
+      bind: bind.key,
+      gateway: `${listener.gatewayNamespace}/${listener.gatewayName}`,
+      listener: listener.name,
+      route: `${route.namespace}/${route.name}`,
+      routeRule: route.ruleName ?? '',
+    });
+    const backends = new Map<RouteBackend, BackendProgram>();
+    for (const routeBackend of route.backends) {
+      const { target } = routeBackend;
+      if (target.kind === 'routeGroup') continue;
+      const named = target.kind === 'reference' ? this.backends.named(target.backend) : undefined;
+      const own = effectiveBackendPolicies(this.config, { bind, listener, chain, routeBackend, named });
+      const resolved = this.backends.resolve(target, own.values);
+      backends.set(routeBackend, this.#backend(compileBackendPipeline(own, pipeline, deps), { resolved, series }));
+    }
+    return new RouteProgram({ route, pipeline, backends, mirrors: this.#mirrors(pipeline.mirrors), series });
+  }
+
+  #backend(pipeline: BackendPipeline, parts: { resolved: ResolvedBackend; series: RouteSeries }): BackendProgram {
+    return new BackendProgram({ ...parts, pipeline, mirrors: this.#mirrors(pipeline.mirrors) });
+  }
+
+  #mirrors(plans: readonly MirrorPlan[]): readonly MirrorProgram[] {
+    return plans.map((plan) => {
+      const { backend } = plan;
+      const policies = backend.kind === 'reference' ? (this.backends.named(backend.backend)?.policies ?? {}) : {};
+      return { plan, resolved: this.backends.resolve(backend, policies) };
+    });
+  }
+
+  /** Routes of groups are compiled under each listener once, so that nothing is left to fail at a request. */
+  #checkDelegated(): void {
+    const grouped = this.config.routeGroups.flatMap((group) => group.routes);
+    for (const bind of this.config.binds) {
+      for (const listener of bind.listeners) {
+        if (listener.routes.some(delegates)) for (const route of grouped) this.#program(bind, listener, [route]);
+      }
+    }
+  }
+
+  #resolveTcpBackends(): void {
+    for (const bind of this.config.binds) {
+      for (const listener of bind.listeners) {
+        for (const route of listener.tcpRoutes)
+          for (const backend of route.backends) this.tcpBackend(backend, route.policies);
+      }
+    }
+  }
+
+  /** The backend of a TCP route, with the policies of the route where it has none of its own. */
+  tcpBackend(backend: RouteBackend, routePolicies: { readonly backendTLS?: RouteBackend['policies']['backendTLS'] }) {
+    const { target } = backend;
+    if (target.kind === 'routeGroup') throw new Error('a TCP route has no groups');
+    const named = target.kind === 'reference' ? this.backends.named(target.backend)?.policies : undefined;
+    return this.backends.resolve(target, { ...routePolicies, ...named, ...backend.policies });
+  }
+}
+
+export interface EngineBind {
+  readonly key: string;
+  readonly listeners: readonly EngineListener[];
+  listener(key: string): EngineListener | undefined;
+}
+
+export interface EngineListener {
+  readonly key: string;
+  readonly name: string;
+  readonly gatewayName: string;
+  readonly gatewayNamespace: string;
+  readonly hostname: string;
+  readonly protocol: ListenerProtocol;
+  readonly bind: Bind;
+  readonly table: RouteTable<RouteSlot>;
+  readonly programs: ChainCache<RouteProgram>;
+  /** Numbers of requests that no route matched. */
+  readonly unrouted: BackendSeries;
+}
+
+function slotted(route: HttpRoute): { route: HttpRoute; value: RouteSlot } {
+  return { route, value: { program: null } };
+}
+
+function delegates(route: HttpRoute): boolean {
+  return route.backends.some((backend) => backend.target.kind === 'routeGroup');
+}

@@ -1,0 +1,96 @@
+import { accountFinish, outcomeOf, outcomeOfError } from '../backends/health.ts';
+import { UpstreamError } from '../backends/upstream.ts';
+import type { BufferedBody } from '../exchange/body.ts';
+import { teeBody } from '../exchange/tee.ts';
+import { messageOf } from '../../src/shared/errors.ts';
+import type { Recorder } from '../telemetry/recorder.ts';
+import type { BackendProgram, MirrorProgram, RouteProgram } from './program.ts';
+import { isGrpc } from './refusal-response.ts';
+import type { RequestRun } from './run.ts';
+
+/** A mirror that answers slower than this is given up; nobody waits for it. */
+const MIRROR_TIMEOUT_MS = 30_000;
+
+/** Sends copies of the request, body included, beside the main call: once per request, never delaying it. */
+export function sendMirrors(run: RequestRun, program: RouteProgram, backend: BackendProgram): void {
+  const { exchange } = run;
+  for (const mirror of [...program.mirrors, ...backend.mirrors]) {
+    if (!mirror.plan.shouldMirror(Math.random)) {
+      exchange.trace?.skipped('request_mirror', `not drawn: ${mirror.plan.details}`);
+      continue;
+    }
+    exchange.trace?.applied('request_mirror', mirror.plan.details);
+    const { request, trace } = exchange;
+    const copy = { ...request, headers: request.headers.clone() };
+    const scoped = trace?.scoped('mirror') ?? null;
+    const release = trace?.hold();
+    const limit = run.engine.config.frontend.http.maxBufferSize;
+    request.body = teeBody(request.body, limit, (result) => {
+      if (result.kind === 'dropped') {
+        exchange.trace?.skipped('request_mirror', result.reason, 'warn');
+        release?.();
+        return;
+      }
+      void sendMirror(run, { mirror, copy, body: result.body, trace: scoped }).finally(release);
+    });
+  }
+}
+
+interface MirrorCopy {
+  readonly mirror: MirrorProgram;
+  readonly copy: RequestRun['exchange']['request'];
+  readonly body: BufferedBody;
+  readonly trace: Recorder | null;
+}
+
+async function sendMirror(run: RequestRun, { mirror, copy, body, trace }: MirrorCopy): Promise<void> {
+  const { runtime, exchange } = run;
+  const { resolved } = mirror;
+  const picked = resolved.pick({
+    authority: copy.authority,
+    scheme: copy.scheme,
+    clientVersion: copy.version,
+    grpc: isGrpc(copy),
+    upgrade: false,
+    downstreamTls: exchange.connection.tls !== null,
+  });
+  if (picked.kind === 'refused') {
+    trace?.emit({ type: 'backendCallResult', status: null, error: picked.refusal.message }, 'warn');
+    return;
+  }
+  const started = performance.now();
+  const start = trace?.now() ?? null;
+  trace?.emit({ type: 'backendCallStart', target: resolved.name });
+  const { origin, endpoint } = picked;
+  if (endpoint !== null) runtime.endpoints.started(endpoint.row);
+  const call = runtime.pools.send(origin, {
+    method: copy.method,
+    scheme: origin.tls === null ? 'http' : 'https',
+    authority: picked.authorityHost ?? copy.authority,
+    target: copy.target,
+    headers: copy.headers,
+    body,
+    upgrade: null,
+  });
+  const timer = setTimeout(() => call.cancel(), MIRROR_TIMEOUT_MS).unref();
+  const account = (outcome: ReturnType<typeof outcomeOf>): void => {
+    if (endpoint === null) return;
+    accountFinish(runtime.endpoints, endpoint, { outcome, latencyMs: performance.now() - started }, Date.now());
+  };
+  try {
+    const response = await call.response;
+    response.body.pipe({ onData() {}, onEnd() {}, onError() {} });
+    response.upgraded?.destroy();
+    account(outcomeOf(response.status));
+    trace?.emit({ type: 'backendCallResult', status: response.status, error: null }, 'info', start);
+  } catch (error) {
+    account(error instanceof UpstreamError ? outcomeOfError(error) : { kind: 'unknown' });
+    runtime.init.log
+      .scope('mirror')
+      .debug('mirrored request failed', { backend: resolved.name, error: messageOf(error) });
+    trace?.emit({ type: 'backendCallResult', status: null, error: messageOf(error) }, 'warn', start);
+  } finally {
+    clearTimeout(timer);
+    runtime.mirrorDuration.observe((performance.now() - started) / 1000);
+  }
+}

@@ -1,0 +1,69 @@
+import type { HttpRoute, RouteBackend } from '../../src/config/ir/index.ts';
+import type { ResolvedBackend } from '../backends/resolved.ts';
+import type { BackendPipeline, RoutePipeline } from '../policy/pipeline.ts';
+import type { MirrorPlan } from '../policy/request-mirror/compile.ts';
+import type { NamedResponseStep } from '../policy/run.ts';
+import type { BackendSeries, RouteSeries } from '../telemetry/thread-metrics.ts';
+
+/** Somewhere that copies of requests go. */
+export interface MirrorProgram {
+  readonly plan: MirrorPlan;
+  readonly resolved: ResolvedBackend;
+}
+
+/** Everything that was compiled for one chain of routes under one listener. */
+export class RouteProgram {
+  /** The last route of the chain. */
+  readonly route: HttpRoute;
+  readonly pipeline: RoutePipeline;
+  readonly backends: ReadonlyMap<RouteBackend, BackendProgram>;
+  readonly mirrors: readonly MirrorProgram[];
+  /** Numbers of requests that met no backend. */
+  readonly unanswered: BackendSeries;
+
+  constructor(parts: {
+    route: HttpRoute;
+    pipeline: RoutePipeline;
+    backends: ReadonlyMap<RouteBackend, BackendProgram>;
+    mirrors: readonly MirrorProgram[];
+    series: RouteSeries;
+  }) {
+    this.route = parts.route;
+    this.pipeline = parts.pipeline;
+    this.backends = parts.backends;
+    this.mirrors = parts.mirrors;
+    this.unanswered = parts.series.backend('', '');
+  }
+
+  responseSteps(backend: BackendProgram | null): readonly NamedResponseStep[] {
+    return backend === null ? this.pipeline.response : backend.pipeline.response;
+  }
+}
+
+/** One backend of a route with the policies that hold for it there. */
+export class BackendProgram {
+  readonly resolved: ResolvedBackend;
+  readonly pipeline: BackendPipeline;
+  readonly mirrors: readonly MirrorProgram[];
+  readonly #series: RouteSeries;
+  #http: BackendSeries | null = null;
+  #http2: BackendSeries | null = null;
+
+  constructor(parts: {
+    resolved: ResolvedBackend;
+    pipeline: BackendPipeline;
+    mirrors: readonly MirrorProgram[];
+    series: RouteSeries;
+  }) {
+    this.resolved = parts.resolved;
+    this.pipeline = parts.pipeline;
+    this.mirrors = parts.mirrors;
+    this.#series = parts.series;
+  }
+
+  /** Numbers of this backend under its route. */
+  series(protocol: string): BackendSeries {
+    if (protocol === 'h2') return (this.#http2 ??= this.#series.backend(this.resolved.name, 'h2'));
+    return (this.#http ??= this.#series.backend(this.resolved.name, 'http'));
+  }
+}

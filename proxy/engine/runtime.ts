@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+
+import type { EndpointView } from '../backends/endpoint-view.ts';
+import type { UpstreamPools } from '../backends/upstream.ts';
+import type { DataPlaneInit } from '../supervisor/data-plane.ts';
+import type { Histogram } from '../telemetry/thread-metrics.ts';
+import type { Engine } from './engine.ts';
+import type { RequestRun } from './run.ts';
+
+/** What the requests of one data thread share. The engine is the only part that a reload replaces. */
+export class Runtime {
+  readonly init: DataPlaneInit;
+  readonly pools: UpstreamPools;
+  readonly endpoints: EndpointView;
+  readonly callDuration: Histogram;
+  readonly mirrorDuration: Histogram;
+  /** Requests in flight, oldest first. */
+  readonly live = new Set<RequestRun>();
+  engine: Engine;
+  readonly #idPrefix: string;
+  #ids = 0;
+
+  constructor(parts: { init: DataPlaneInit; pools: UpstreamPools; endpoints: EndpointView; engine: Engine }) {
+    this.init = parts.init;
+    this.pools = parts.pools;
+    this.endpoints = parts.endpoints;
+    this.engine = parts.engine;
+    this.callDuration = parts.init.telemetry.metrics.upstreamCall('Primary', 'Http');
+    this.mirrorDuration = parts.init.telemetry.metrics.upstreamCall('Mirror', 'Http');
+    this.#idPrefix = `${randomBytes(4).toString('hex')}-${parts.init.threadIndex}`;
+  }
+
+  /** Unique over threads and restarts; made only for requests that are watched. */
+  nextRequestId(): string {
+    this.#ids += 1;
+    return `${this.#idPrefix}-${this.#ids}`;
+  }
+}

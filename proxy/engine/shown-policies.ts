@@ -1,0 +1,20 @@
+import type { FrontendPolicies } from '../../src/config/ir/index.ts';
+
+/** Policies as a trace shows them: what is set, bytes as text, secrets redacted by their type. */
+export function shownPolicies(effective: { readonly values: object }): Record<string, unknown> {
+  return plain(effective.values);
+}
+
+/** The policies of the listeners, by the names that traces use. */
+export function shownFrontend(frontend: FrontendPolicies): Record<string, unknown> {
+  const { http, tls, tcp, proxyProtocol, connect, accessLog } = frontend;
+  return plain({ http, tls, tcp, proxy: proxyProtocol, connect, access_log: accessLog });
+}
+
+function plain(value: object): Record<string, unknown> {
+  const text = JSON.stringify(value, (_key, part: unknown) =>
+    part instanceof Uint8Array ? Buffer.from(part).toString() : part,
+  );
+  // `as`: an object goes in, so an object comes out.
+  return JSON.parse(text) as Record<string, unknown>;
+}

@@ -1,0 +1,23 @@
+import type { TcpRecord } from '../listener/contract.ts';
+import { addressText } from './report.ts';
+import type { Runtime } from './runtime.ts';
+
+/** The log record of a TCP or TLS connection that is over. */
+export function reportTcp(runtime: Runtime | null, record: TcpRecord): void {
+  if (runtime === null || !runtime.init.telemetry.accessLog.enabled) return;
+  const { connection, route, listenerKey } = record;
+  const listener = runtime.engine.bind(connection.bind)?.listener(listenerKey);
+  runtime.init.telemetry.accessLog.write({
+    connectionId: connection.id,
+    gateway: listener === undefined ? undefined : `${listener.gatewayNamespace}/${listener.gatewayName}`,
+    listener: listener?.name,
+    routeRule: route?.ruleName,
+    route: route === null ? undefined : `${route.namespace}/${route.name}`,
+    sourceAddress: addressText(connection.sourceAddress, connection.sourcePort),
+    sourceIdentity: connection.tls?.peer?.identity,
+    tlsSni: record.sni,
+    protocol: 'tcp',
+    error: record.error ?? (record.outcome === 'closed' ? undefined : record.outcome),
+    durationMs: record.durationMs,
+  });
+}

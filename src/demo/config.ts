@@ -1,0 +1,101 @@
+import type { UpstreamName } from './upstreams.ts';
+
+export interface DemoAddresses {
+  readonly port: number;
+  readonly adminAddr: string;
+  readonly statsAddr: string;
+  readonly readinessAddr: string;
+}
+
+/** The demo's configuration, as a user would write it. */
+export function demoConfig(upstreams: Readonly<Record<UpstreamName, number>>, addresses: DemoAddresses): string {
+  const host = (name: UpstreamName): string => `127.0.0.1:${upstreams[name]}`;
+  return `# The configuration of gwctl demo. Everything here works in a file of your own.
+config:
+  adminAddr: "${addresses.adminAddr}"
+  statsAddr: "${addresses.statsAddr}"
+  readinessAddr: "${addresses.readinessAddr}"
+  workerThreads: 1
+  logging:
+    level: warn
+gateways:
+  default:
+    port: ${addresses.port}
+backends:
+- name: echo
+  host: ${host('echo')}
+routes:
+# Most of the traffic; one request in five tries the new version.
+- name: echo
+  matches:
+  - path: {pathPrefix: /echo}
+  policies:
+    requestHeaderModifier:
+      set: {x-demo: "yes"}
+  backends:
+  - {backend: echo, weight: 4}
+  - {host: "${host('canary')}", weight: 1}
+# The red team always gets the new version.
+- name: echo-red
+  matches:
+  - path: {pathPrefix: /echo}
+    headers:
+    - {name: x-team, value: {exact: red}}
+  backends:
+  - host: ${host('canary')}
+# An upstream that takes its time, and a limit to the patience.
+- name: slow
+  matches:
+  - path: {pathPrefix: /slow}
+  policies:
+    timeout: {requestTimeout: 1s}
+  backends:
+  - host: ${host('slow')}
+# Two of three answers are 503: retries hide it.
+- name: flaky
+  matches:
+  - path: {pathPrefix: /flaky}
+  policies:
+    retry: {attempts: 2, backoff: 50ms, codes: [503]}
+  backends:
+  - host: ${host('flaky')}
+- name: failing
+  matches:
+  - path: {pathPrefix: /fail}
+  backends:
+  - host: ${host('failing')}
+# Server-sent events, passed on as they come.
+- name: stream
+  matches:
+  - path: {pathPrefix: /stream}
+  backends:
+  - host: ${host('stream')}
+# The prefix is taken off before the request goes on.
+- name: api
+  matches:
+  - path: {pathPrefix: /api/v1}
+  policies:
+    urlRewrite: {path: {prefix: /echo}}
+  backends:
+  - backend: echo
+- name: hello
+  matches:
+  - path: {exact: /hello}
+  policies:
+    directResponse: {status: 200, body: "hello from the gateway\\n"}
+- name: moved
+  matches:
+  - path: {exact: /old}
+  policies:
+    requestRedirect: {path: {full: /hello}, status: 301}
+`;
+}
+
+/** What a newcomer may type first. */
+export function demoCurls(port: number): readonly string[] {
+  return [
+    `curl -s http://localhost:${port}/echo -H 'x-team: red'`,
+    `curl -s -i http://localhost:${port}/flaky`,
+    `curl -s -N http://localhost:${port}/stream`,
+  ];
+}

@@ -1,0 +1,65 @@
+import { Agent, request as httpRequest } from 'node:http';
+
+interface Shot {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Something of everything, the ordinary more often. */
+const SHOTS: readonly Shot[] = [
+  { method: 'GET', path: '/echo/items?page=1' },
+  { method: 'GET', path: '/echo/items?page=2' },
+  {
+    method: 'POST',
+    path: '/echo/orders',
+    headers: { 'content-type': 'application/json' },
+    body: '{"item":"kettle","count":1}',
+  },
+  { method: 'GET', path: '/echo', headers: { 'x-team': 'red' } },
+  { method: 'GET', path: '/api/v1/users/7' },
+  { method: 'GET', path: '/flaky' },
+  { method: 'GET', path: '/hello' },
+  { method: 'GET', path: '/slow' },
+  { method: 'GET', path: '/echo/profile/長い名前' },
+  { method: 'GET', path: '/stream' },
+  { method: 'GET', path: '/old' },
+  { method: 'GET', path: '/slow?ms=3000' },
+  { method: 'GET', path: '/fail' },
+  { method: 'GET', path: '/nothing/here' },
+];
+
+const INTERVAL_MS = 700;
+
+/** Sends a request every now and then, one kind after the other, so that there is something to see. Returns what stops it. */
+export function startTraffic(port: number, intervalMs: number = INTERVAL_MS): () => void {
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  let next = 0;
+  const timer = setInterval(() => {
+    const shot = SHOTS[next % SHOTS.length];
+    next += 1;
+    if (shot !== undefined) send(shot, port, agent);
+  }, intervalMs);
+  return () => {
+    clearInterval(timer);
+    agent.destroy();
+  };
+}
+
+function send(shot: Shot, port: number, agent: Agent): void {
+  const { method, headers, body } = shot;
+  const path = encodeURI(shot.path);
+  const outgoing = httpRequest({
+    host: '127.0.0.1',
+    port,
+    agent,
+    method,
+    path,
+    headers: { host: 'demo.localhost', ...headers },
+  });
+  outgoing.on('response', (response) => response.resume());
+  // The gateway may be on its way down, or refuse on purpose: neither concerns the traffic.
+  outgoing.on('error', () => {});
+  outgoing.end(body);
+}
