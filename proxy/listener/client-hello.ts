@@ -26,8 +26,7 @@ export function parseClientHello(bytes: Buffer): ClientHelloOutcome {
   try {
     return { kind: 'hello', hello: readHello(gathered) };
   } catch (error) {
-    // Every field read is bounds-checked by the buffer itself: running over an end is the one error there is.
-    if (error instanceof RangeError) return malformed('a length in the hello points beyond its end');
+    if (error instanceof BeyondEnd) return malformed('a length in the hello points beyond its end');
     throw error;
   }
 }
@@ -72,15 +71,15 @@ function messageLength(message: Buffer): number | ClientHelloOutcome {
 function readHello(hello: Buffer): ClientHello {
   // Version and random, then session id, cipher suites and compression methods, each with its length in front.
   let at = 34;
-  at += 1 + hello.readUInt8(at);
-  at += 2 + hello.readUInt16BE(at);
-  at += 1 + hello.readUInt8(at);
+  at += 1 + uint8(hello, at);
+  at += 2 + uint16(hello, at);
+  at += 1 + uint8(hello, at);
   let serverName: string | null = null;
   let alpn: readonly string[] = [];
   if (at === hello.length) return { serverName, alpn };
   const extensions = vector(hello, at);
   for (at = 0; at < extensions.length;) {
-    const kind = extensions.readUInt16BE(at);
+    const kind = uint16(extensions, at);
     const content = vector(extensions, at + 2);
     if (kind === EXTENSION_SERVER_NAME) serverName = readServerName(content);
     else if (kind === EXTENSION_ALPN) alpn = readAlpn(content);
@@ -93,7 +92,7 @@ function readServerName(content: Buffer): string | null {
   const list = vector(content, 0);
   for (let at = 0; at < list.length;) {
     const name = vector(list, at + 1);
-    if (list.readUInt8(at) === 0) {
+    if (uint8(list, at) === 0) {
       const text = name.toString('latin1').toLowerCase();
       return text.endsWith('.') ? text.slice(0, -1) : text;
     }
@@ -106,8 +105,8 @@ function readAlpn(content: Buffer): string[] {
   const list = vector(content, 0);
   const protocols: string[] = [];
   for (let at = 0; at < list.length;) {
-    const length = list.readUInt8(at);
-    if (at + 1 + length > list.length) throw new RangeError('protocol name');
+    const length = uint8(list, at);
+    if (at + 1 + length > list.length) throw new BeyondEnd();
     protocols.push(list.toString('latin1', at + 1, at + 1 + length));
     at += 1 + length;
   }
@@ -116,10 +115,22 @@ function readAlpn(content: Buffer): string[] {
 
 /** The bytes of a vector with a two-byte length in front. */
 function vector(bytes: Buffer, at: number): Buffer {
-  const length = bytes.readUInt16BE(at);
-  if (at + 2 + length > bytes.length) throw new RangeError('vector');
+  const length = uint16(bytes, at);
+  if (at + 2 + length > bytes.length) throw new BeyondEnd();
   return bytes.subarray(at + 2, at + 2 + length);
 }
+
+function uint8(bytes: Buffer, at: number): number {
+  const value = bytes[at];
+  if (value === undefined) throw new BeyondEnd();
+  return value;
+}
+
+function uint16(bytes: Buffer, at: number): number {
+  return uint8(bytes, at) * 256 + uint8(bytes, at + 1);
+}
+
+class BeyondEnd extends Error {}
 
 function malformed(detail: string): ClientHelloOutcome {
   return { kind: 'malformed', detail };

@@ -82,6 +82,11 @@ export class Http2RequestBody implements Body {
 
   readonly #onEnd = (): void => {
     if (this.#finished) return;
+    // The library ends the readable side of a stream that was reset, too.
+    if (this.#stream.aborted || this.#stream.rstCode) {
+      this.fail(new Error('client closed the stream'));
+      return;
+    }
     if (this.length !== null && this.#bytes < this.length) {
       this.fail(new Error('the body is shorter than its content-length'));
       return;

@@ -5,7 +5,7 @@ import type { HttpRequest } from '../exchange/message.ts';
 /** What a HEADERS frame asks for, or why it is refused (RFC 9113 section 8.3: a malformed message is a stream error). */
 export type Http2Head =
   | { readonly kind: 'request'; readonly head: Http2RequestHead }
-  | { readonly kind: 'malformed'; readonly detail: string };
+  | { readonly kind: 'malformed'; readonly detail: string; readonly status: 400 | 431 };
 
 export interface Http2RequestHead {
   readonly method: string;
@@ -27,7 +27,9 @@ const TARGET = /^[\x21-\x22\x24-\x7e\x80-\xff]*$/;
 const CONNECTION_SPECIFIC = new Set(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
 
 /** Reads the fields of a request, names and values by turns. The library has decoded them; here they are believed or not. */
-export function readRequestHead(fields: readonly string[]): Http2Head {
+export function readRequestHead(fields: readonly string[], maxBytes: number): Http2Head {
+  if (listBytes(fields) > maxBytes)
+    return { kind: 'malformed', status: 431, detail: `header fields above ${maxBytes} bytes` };
   const pseudo: Record<string, string> = {};
   const headers = new Headers();
   let cookies = '';
@@ -54,6 +56,16 @@ export function readRequestHead(fields: readonly string[]): Http2Head {
 export function requestOf(head: Http2RequestHead, scheme: 'http' | 'https', body: Body): HttpRequest {
   const { method, authority, target, headers } = head;
   return { method, scheme, authority, target, version: 'HTTP/2.0', headers, body, upgrade: null };
+}
+
+/**
+ * Size as SETTINGS_MAX_HEADER_LIST_SIZE counts it (RFC 9113 section 6.5.2). The library keeps to the limit only once the
+ * client has acknowledged it, and a hostile client never does.
+ */
+function listBytes(fields: readonly string[]): number {
+  let bytes = fields.length * 16;
+  for (const text of fields) bytes += text.length;
+  return bytes;
 }
 
 function refuseField(name: string, value: string): string | null {
@@ -109,5 +121,5 @@ function contentLengthOf(headers: Headers): number | null {
 }
 
 function malformed(detail: string): Http2Head {
-  return { kind: 'malformed', detail };
+  return { kind: 'malformed', status: 400, detail };
 }

@@ -72,6 +72,8 @@ export class Http2Connection implements HttpServerConnection, Http2StreamOwner {
     this.#session.on('remoteSettings', () => (this.#settled = true));
     this.#session.on('error', (error) => this.#onError(error.message));
     this.#session.on('close', () => this.#onClose());
+    // Sockets are half-open here; a client that has ended its side of an HTTP/2 connection is gone.
+    socket.on('end', () => this.#session.destroy());
     const tickMs = tickOf(start.http);
     this.#timer = setInterval(() => this.#tick(performance.now()), tickMs);
     this.#timer.unref();
@@ -121,9 +123,9 @@ export class Http2Connection implements HttpServerConnection, Http2StreamOwner {
       return;
     }
     this.#settled = true;
-    const read = readRequestHead(fields);
+    const read = readRequestHead(fields, this.#http.http2MaxHeaderSize ?? MAX_HEADER_BYTES);
     if (read.kind === 'malformed') {
-      refuse(stream, read.detail);
+      refuse(stream, read.status, read.detail);
       this.#onError(`malformed request: ${read.detail}`);
       this.#countReset();
       return;
@@ -141,8 +143,7 @@ export class Http2Connection implements HttpServerConnection, Http2StreamOwner {
     this.#resetsAt = now;
     this.#resets -= 1;
     if (this.#resets >= 0 || this.#session.destroyed) return;
-    this.#onError('too many streams were reset');
-    this.#session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    this.#session.destroy(new Error('too many streams were reset'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   #onClose(): void {
@@ -213,9 +214,9 @@ function tickOf(http: FrontendHttp): number {
   return Math.min(1000, Math.max(10, Math.min(...limits) / 4));
 }
 
-function refuse(stream: ServerHttp2Stream, detail: string): void {
+function refuse(stream: ServerHttp2Stream, status: number, detail: string): void {
   stream.on('error', ignore);
-  stream.respond({ ':status': 400, 'content-type': 'text/plain', 'x-gw-reason': 'InvalidRequest' });
+  stream.respond({ ':status': status, 'content-type': 'text/plain', 'x-gw-reason': 'InvalidRequest' });
   stream.end(detail);
 }
 

@@ -21,13 +21,16 @@ export function handshake(server: Server, socket: Socket, done: (outcome: Handsh
   };
   const emit = (event: string | symbol, ...parts: unknown[]): boolean => {
     const [first, second] = parts;
-    if (event === 'secureConnection' && isTlsSocket(first)) finish({ kind: 'secure', socket: first });
-    else if (event === 'tlsClientError') finish({ kind: 'failed', detail: failureDetail(first, second) });
+    if (event === 'secureConnection' && isTlsSocket(first)) {
+      first.allowHalfOpen = true;
+      finish({ kind: 'secure', socket: first });
+    } else if (event === 'tlsClientError') finish({ kind: 'failed', detail: failureDetail(first, second) });
     else return server.emit(event, ...parts);
     return true;
   };
+  // A client that ends its side inside a handshake is gone; only behind it does half a connection make sense.
+  socket.allowHalfOpen = false;
   const view: Server = Object.create(server, { emit: { value: emit } });
-  socket.once('close', () => finish({ kind: 'failed', detail: 'the connection closed during the handshake' }));
   server.emit.call(view, 'connection', socket);
 }
 
