@@ -9,8 +9,6 @@ import { readProfile } from '../../../../src/profile/read-profile.ts';
 describe('the profiles of a thread', () => {
   test('name the functions, files and lines of a worker that is busy', async () => {
     const worker = new Worker(new URL('./profiled-worker.ts', import.meta.url));
-    await once(worker, 'message');
-    worker.postMessage('stop');
     const [taken] = (await once(worker, 'message')) as [{ cpu: CpuProfile; heap: HeapProfile }];
     await worker.terminate();
 
@@ -18,7 +16,7 @@ describe('the profiles of a thread', () => {
     const cpu = readProfile(await cpuToPprof([{ kind: 'profile', thread: 'worker-0', profile: taken.cpu }], run));
     const burning = cpu.samples.find((sample) => sample.frames[0]?.name === 'burnInWorker');
     expect(burning?.frames[0]?.file).toMatch(/\/profiled-worker\.ts$/);
-    expect(burning?.frames[0]?.line).toBeGreaterThan(5);
+    expect([7, 8, 9, 10]).toContain(burning?.frames[0]?.line);
     expect(burning?.labels).toEqual({ thread: 'worker-0' });
     expect(cpu.samples.some((sample) => sample.frames.some((frame) => frame.name === '(idle)'))).toBe(false);
 
