@@ -47,7 +47,7 @@ export class ConfigError extends GwError {
   }
 }
 
-const MAX_SHOWN = 50;
+const MAX_SHOWN = 200;
 
 /** Text for people: each problem with its place, the line of the source and a caret under it. */
 export function renderIssues(issues: readonly ConfigIssue[], text: string): string {

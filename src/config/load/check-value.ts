@@ -1,3 +1,4 @@
+import { parseAddress } from '../normalize/address.ts';
 import { parseHostTarget } from '../normalize/host-target.ts';
 import { plainName, type Names } from '../normalize/names.ts';
 import type { CheckKind } from '../schema/marks.ts';
@@ -30,8 +31,10 @@ export function checkValue(
       return gatewayNames(value, path).flatMap(({ name, place }) =>
         dangling({ what: 'gateway', name, known: names.gateways, section: 'gateways' }, place),
       );
+    case 'address':
+      return typeof value === 'string' ? unreadable(value, parseAddress(value, true), path) : [];
     case 'host':
-      return typeof value === 'string' ? unreadableHost(value, path) : [];
+      return typeof value === 'string' ? unreadable(value, parseHostTarget(value), path) : [];
   }
 }
 
@@ -80,8 +83,7 @@ function gatewayNames(value: unknown, path: Path): { readonly name: string; read
   });
 }
 
-function unreadableHost(value: string, path: Path): Problem[] {
-  if (value === '') return [];
-  const target = parseHostTarget(value);
-  return typeof target === 'string' ? [{ path, code: 'GW_CONFIG_VALUE', message: target }] : [];
+/** What a reader says about a value; an empty one is left to the schema. */
+function unreadable(value: string, read: object | string, path: Path): Problem[] {
+  return typeof read === 'string' && value !== '' ? [{ path, code: 'GW_CONFIG_VALUE', message: read }] : [];
 }

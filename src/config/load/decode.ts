@@ -81,9 +81,9 @@ function explain(
       };
     }
     case 'too_small':
-      return { message: `expected at least ${issue.minimum}${unitOf(issue.origin)}${found}` };
+      return { message: `expected at least ${issue.minimum}${unitOf(issue.origin, issue.minimum)}${found}` };
     case 'too_big':
-      return { message: `expected at most ${issue.maximum}${unitOf(issue.origin)}${found}` };
+      return { message: `expected at most ${issue.maximum}${unitOf(issue.origin, issue.maximum)}${found}` };
     case 'invalid_format':
       return {
         message: `has not the right form${issue.pattern === undefined ? '' : `: it has to match ${issue.pattern}`}${found}`,
@@ -117,9 +117,10 @@ function kindName(kind: string): string {
   return KINDS[kind] ?? kind;
 }
 
-function unitOf(origin: string): string {
-  if (origin === 'string') return ' characters';
-  return origin === 'array' ? ' entries' : '';
+function unitOf(origin: string, count: number | bigint): string {
+  if (origin === 'string') return Number(count) === 1 ? ' character' : ' characters';
+  if (origin !== 'array') return '';
+  return Number(count) === 1 ? ' entry' : ' entries';
 }
 
 /** What stands there, short enough for a line. */

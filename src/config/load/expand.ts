@@ -58,6 +58,8 @@ function* pieces(text: string): Generator<Piece> {
   if (at < text.length) yield { start: at, end: text.length, kind: 'other' };
 }
 
+const ITSELF = 'write $$ for a dollar sign that stands for itself';
+
 const NAME = /[A-Za-z0-9_]+/y;
 const BRACED = /\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/y;
 
@@ -137,12 +139,7 @@ class Expansion {
     BRACED.lastIndex = at + 1;
     const match = BRACED.exec(this.#source);
     if (match === null) {
-      this.#fail(
-        at,
-        at + 2,
-        'expected ${NAME} or ${NAME:-default}',
-        'write $$ for a dollar sign that stands for itself',
-      );
+      this.#fail(at, at + 2, 'expected ${NAME} or ${NAME:-default}', ITSELF);
       return this.#replace(at, at + 2, '');
     }
     const [, name = '', fallback] = match;
@@ -159,7 +156,7 @@ class Expansion {
       start,
       end,
       `the environment variable ${name} is not defined`,
-      `define it, give a default (\${${name}:-default}), or write $$ for a dollar sign that stands for itself`,
+      /^\d/.test(name) ? ITSELF : `define it, give a default (\${${name}:-default}), or ${ITSELF}`,
     );
     return '';
   }

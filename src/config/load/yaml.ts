@@ -66,7 +66,7 @@ class Reader {
       prettyErrors: false,
       strict: true,
       uniqueKeys: true,
-      logLevel: 'silent',
+      logLevel: 'error',
       keepSourceTokens: false,
     });
     for (const { code, message, pos } of [...document.errors, ...document.warnings])

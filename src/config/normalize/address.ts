@@ -7,7 +7,7 @@ export function parseAddress(text: string, enableIpv6: boolean): ListenAddress |
   if (text === 'off') return { kind: 'off' };
   if (text.startsWith('unix:')) {
     const path = text.slice('unix:'.length);
-    return path === '' ? 'the path after `unix:` is missing' : { kind: 'unix', path };
+    return path.startsWith('/') ? { kind: 'unix', path } : 'expected an absolute path after `unix:`';
   }
   const colon = text.lastIndexOf(':');
   const host = text.slice(0, Math.max(colon, 0));

@@ -27,7 +27,7 @@ export function parseHostTarget(text: string): HostTarget | string {
 }
 
 function unixTarget(path: string): HostTarget | string {
-  if (path === '') return 'the path after `unix:` is missing';
+  if (!path.startsWith('/')) return 'expected an absolute path after `unix:`';
   if (Buffer.byteLength(path) > MAX_UNIX_PATH) return `the path of a socket is at most ${MAX_UNIX_PATH} bytes`;
   return path.includes('\0') ? 'the path holds a NUL' : { kind: 'unix', path };
 }

@@ -1,13 +1,12 @@
 import { parseDurationMs } from '../../shared/duration.ts';
 import type { DnsLookupFamily, ListenAddress, ProcessConfig } from '../ir/process.ts';
 import { keepalives as keepalivesSchema } from '../schema/policy/tcp.ts';
-import type { ProcessSpec } from '../schema/process.ts';
+import { unknownLevel, type ProcessSpec } from '../schema/process.ts';
 import { parseAddress } from './address.ts';
 import type { Context } from './context.ts';
 import { keepalives } from './policy.ts';
 
 const LOOKUP_FAMILIES: readonly DnsLookupFamily[] = ['All', 'Auto', 'V4Preferred', 'V4Only', 'V6Only'];
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'off'];
 const DEFAULT_DEADLINE_MS = 5000;
 
 /** The `config` section with its defaults; the environment wins over the file. */
@@ -47,7 +46,7 @@ export function processConfig(context: Context, spec: ProcessSpec): ProcessConfi
     ...deadlines(context, settings, spec),
     workerThreads: workerThreads(context, settings, spec),
     logging: {
-      level: logLevel(context, settings, spec),
+      level: logLevel(settings, spec),
       format: settings.read('LOG_FORMAT', format, 'text or json') ?? spec.logging?.format ?? 'text',
     },
     metrics: { remove: spec.metrics?.remove ?? [] },
@@ -144,16 +143,9 @@ function workerThreads(context: Context, settings: Environment, spec: ProcessSpe
   return text.endsWith('%') ? Math.max(1, Math.ceil((cpus * Number(text.slice(0, -1))) / 100)) : Number(text);
 }
 
-function logLevel(context: Context, settings: Environment, spec: ProcessSpec): string {
+function logLevel(settings: Environment, spec: ProcessSpec): string {
   const { level } = spec.logging ?? {};
   const fromFile = level === undefined ? 'info' : typeof level === 'string' ? level : level.join(',');
-  const bad = unknownLevel(fromFile);
-  if (bad !== undefined)
-    context.report(
-      ['config', 'logging', 'level'],
-      'GW_CONFIG_VALUE',
-      `unknown level ${JSON.stringify(bad)}: expected ${LEVELS.join(', ')}`,
-    );
   return (
     settings.read(
       'RUST_LOG',
@@ -161,13 +153,6 @@ function logLevel(context: Context, settings: Environment, spec: ProcessSpec): s
       'a level such as info, or a list such as info,module=debug',
     ) ?? fromFile
   );
-}
-
-/** The first level of a list that is not one. A part is a level, a module, or `module=level`. */
-function unknownLevel(list: string): string | undefined {
-  const parts = list.split(',').map((item) => item.trim());
-  const levels = parts.map((item) => (item.includes('=') ? item.slice(item.indexOf('=') + 1) : item));
-  return levels.find((level) => !LEVELS.includes(level.toLowerCase()));
 }
 
 function boolean(text: string): boolean | undefined {

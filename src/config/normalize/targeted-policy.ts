@@ -108,7 +108,7 @@ function gatewayTargets(
   if (!single && spec.gatewayName !== 'default')
     unattached(context, at, `there is no gateway ${JSON.stringify(spec.gatewayName)}`);
   else if (matching.length === 0 && !context.partial) unattached(context, at, 'no listener fits it');
-  if (single)
+  if (single || (spec.listenerName !== undefined && matching.length > 0))
     return matching.map(({ listener }) => ({
       kind: 'gateway',
       gatewayName: 'default',

@@ -38,7 +38,7 @@ export function exactlyOne<S extends z.ZodType>(schema: S, what: string, keys: r
   return withRule(schema, (value, add) => {
     const present = keys.filter((key) => value[key] !== undefined);
     if (present.length === 1) return;
-    const list = keys.map((key) => `\`${key}\``).join(', ');
+    const list = keys.length > 12 ? 'its keys' : keys.map((key) => `\`${key}\``).join(', ');
     if (present.length === 0) add(`${what} needs exactly one of ${list}`, { code: 'GW_CONFIG_MISSING' });
     else
       add(`${what} takes only one of ${present.map((key) => `\`${key}\``).join(', ')}`, {

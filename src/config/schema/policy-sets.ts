@@ -36,7 +36,7 @@ import { plainTransformations, transformations } from './policy/transformations.
 import { urlRewrite } from './policy/url-rewrite.ts';
 
 /** Policies of a connection to a service that a policy calls. Lazy: they may call services themselves. */
-const connection: z.ZodType = z.lazy(() => simplePolicies);
+const connection: z.ZodType = z.lazy(() => simplePolicies).meta({ id: 'ConnectionPolicies' });
 
 const auth = backendAuth(connection);
 const tunnel = backendTunnel(connection);

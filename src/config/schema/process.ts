@@ -42,13 +42,26 @@ const modelCatalog = z
   )
   .describe('Sources of model prices, merged in order.');
 
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'off'];
+
 const logLevel = z
   .string()
   .min(1)
   .max(4096)
   .regex(/^[\w:./-]+(=\w+)?(,[\w:./-]+(=\w+)?)*$/, {
     error: 'expected a level (trace, debug, info, warn, error, off) or a list such as info,module=debug',
+    abort: true,
+  })
+  .refine((list) => unknownLevel(list) === undefined, {
+    error: (issue) =>
+      `expected levels among ${LEVELS.join(', ')}; ${JSON.stringify(unknownLevel(String(issue.input)))} is none`,
   });
+
+/** The first level of a list that is not one. A part of the list is a level, or `module=level`. */
+export function unknownLevel(list: string): string | undefined {
+  const levels = list.split(',').map((part) => part.slice(part.indexOf('=') + 1).trim());
+  return levels.find((level) => !LEVELS.includes(level.toLowerCase()));
+}
 
 const logging = object('The log of the process.', {
   level: z
@@ -145,7 +158,7 @@ export const processConfig = object(
     histograms: notBuiltWhen(
       z.enum(['classic', 'native', 'both']),
       (value) => value !== 'classic',
-      'native histograms',
+      'this kind of histogram',
     ).default('classic'),
     standardAttributes: notBuilt(
       object('Who a request belongs to.', { user: cel.optional(), group: cel.optional() }),

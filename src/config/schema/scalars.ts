@@ -16,12 +16,11 @@ const HEADER_VALUE = /^[^\u0000-\u0008\u000a-\u001f\u007f]*$/;
 /** `expected …` messages are completed with what was found, see `decode.ts`. */
 const expected = (what: string) => ({ error: () => `expected ${what}` });
 
+const DURATION_TEXT = expected('a duration with a unit, such as 30s, 300ms or 1h30m');
+
 /** A duration in milliseconds. */
 export const duration = z
-  .union(
-    [z.string().max(32).regex(DURATION), z.literal(0)],
-    expected('a duration with a unit, such as 30s, 300ms or 1h30m'),
-  )
+  .union([z.string().max(32, DURATION_TEXT).regex(DURATION, DURATION_TEXT), z.literal(0)], DURATION_TEXT)
   .meta({
     id: 'Duration',
     description: 'A duration: numbers with units (ns, us, ms, s, m, h), such as 30s, 300ms or 1h30m; 0 needs no unit.',
@@ -31,12 +30,11 @@ export const duration = z
 /** A duration that has to be longer than nothing, in milliseconds. */
 export const positiveDuration = duration.refine((ms) => ms > 0, { error: 'expected a duration longer than 0' });
 
+const SIZE_TEXT = expected('a number of bytes, such as 2097152, 512Ki or 2Mi');
+
 /** A number of bytes. */
 export const byteSize = z
-  .union(
-    [z.int().min(0), z.string().max(32).regex(QUANTITY)],
-    expected('a number of bytes, such as 2097152, 512Ki or 2Mi'),
-  )
+  .union([z.int().min(0), z.string().max(32, SIZE_TEXT).regex(QUANTITY, SIZE_TEXT)], SIZE_TEXT)
   .meta({
     id: 'ByteSize',
     description:
@@ -52,9 +50,7 @@ export const port = z
 
 export const uint32 = z.int().min(0).max(4294967295);
 
-export const tinyString = z.string().min(1).max(64);
 export const shortString = z.string().min(1).max(256);
-export const longString = z.string().min(1).max(1024);
 
 /** An expression in the Common Expression Language. */
 export const cel = z

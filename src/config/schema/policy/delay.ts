@@ -3,7 +3,12 @@ import { parseDurationMs } from '../../../shared/duration.ts';
 import { object } from '../build.ts';
 import { notBuiltWhen } from '../marks.ts';
 
-const isExpression = (value: unknown) => typeof value === 'string' && value !== '' && !/^[-0-9.]/.test(value);
+/** Anything but an attempt at a duration: a sign, a number, a unit. */
+const isExpression = (value: unknown) =>
+  typeof value === 'string' &&
+  value !== '' &&
+  parseDurationMs(value) === undefined &&
+  !/^[-+]?[\d.]+\s*\p{L}*$/u.test(value);
 
 const durationOrExpression = z
   .string({ error: () => 'expected a duration with a unit, such as 250ms' })
