@@ -7,7 +7,7 @@ import { connectFirst, peerOf, tcpTargets, type Connected, type ConnectTarget } 
 import type { Resolver } from './dns.ts';
 import type { OriginTls } from './tls.ts';
 import { UpstreamError, type Origin } from './upstream.ts';
-import { verifyPeer } from './verify-peer.ts';
+import { verifyPeer, WRONG_NAME } from './verify-peer.ts';
 
 export interface Dialed {
   readonly socket: Socket;
@@ -124,6 +124,10 @@ function handshakeFailure(error: unknown): string {
       return 'the backend accepts none of the offered protocols (ALPN)';
     case 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED':
       return 'the backend requires a client certificate';
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+    case WRONG_NAME:
+      // The names themselves are for the log (the cause), not for clients.
+      return 'certificate verification failed: it was issued for another name';
     default:
       return code.startsWith('ERR_SSL_')
         ? `TLS handshake failed (${code})`

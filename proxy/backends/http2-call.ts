@@ -11,7 +11,7 @@ export interface Http2CallOptions {
   readonly stream: ClientHttp2Stream;
   readonly ended: () => void;
   /** Why a stream that is over did not end well. */
-  readonly failure: (stream: ClientHttp2Stream) => UpstreamError;
+  readonly failure: (stream: ClientHttp2Stream, error: Error | null) => UpstreamError;
 }
 
 /** One stream: sends the request's body under the peer's flow control, hands out the response. */
@@ -25,6 +25,8 @@ export class Http2Call implements UpstreamCall, BodySink {
   #sending: boolean;
   #trailers: Headers | null = null;
   #failedBy: UpstreamError | null = null;
+  #streamError: Error | null = null;
+  #answered = false;
   #resolve: (response: UpstreamResponse) => void = () => {};
   #reject: (error: UpstreamError) => void = () => {};
 
@@ -71,7 +73,7 @@ export class Http2Call implements UpstreamCall, BodySink {
     const stream = this.#stream;
     const inform = request.onInformational;
     stream.on('response', (_headers, flags, raw) => this.#onResponse(raw, flags));
-    stream.on('error', () => {});
+    stream.on('error', (error) => (this.#streamError ??= error));
     stream.once('close', () => this.#onClose());
     if (this.#sending) stream.on('drain', () => this.#requestBody.resume());
     if (request.body.length === null) stream.once('wantTrailers', () => this.#sendTrailers());
@@ -89,6 +91,7 @@ export class Http2Call implements UpstreamCall, BodySink {
   // ── the response ──
 
   #onResponse(raw: readonly string[], flags: number): void {
+    this.#answered = true;
     const headers = fieldsOf(raw);
     let body: Body = emptyBody;
     if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) this.#stream.resume();
@@ -118,8 +121,8 @@ export class Http2Call implements UpstreamCall, BodySink {
       this.#requestBody.cancel();
     }
     const incoming = this.#incoming;
-    if (incoming?.complete === true) return;
-    const error = this.#failedBy ?? this.#options.failure(this.#stream);
+    if (this.#answered && (incoming === null || incoming.complete)) return;
+    const error = this.#failedBy ?? this.#options.failure(this.#stream, this.#streamError);
     this.#reject(error);
     incoming?.fail(error);
   }

@@ -74,7 +74,7 @@ export class Http2Client {
       peer: this.peer,
       stream: this.#open(request),
       ended: () => this.#streamEnded(),
-      failure: (stream) => this.#streamFailure(stream),
+      failure: (stream, error) => this.#streamFailure(stream, error),
     });
   }
 
@@ -117,12 +117,14 @@ export class Http2Client {
     this.onRoom?.();
   }
 
-  #streamFailure(stream: ClientHttp2Stream): UpstreamError {
+  #streamFailure(stream: ClientHttp2Stream, error: Error | null): UpstreamError {
     const code = stream.rstCode ?? 0;
     const unprocessed =
       code === constants.NGHTTP2_REFUSED_STREAM || stream.id === undefined || stream.id > this.#lastProcessed;
     if (unprocessed) return new UnprocessedError('reset', 'the upstream refused the call', { peer: this.peer });
     if (this.#error !== null) return this.#error;
+    // What ended the connection reaches its streams first.
+    if (error !== null && systemCodeOf(error) !== 'ERR_HTTP2_STREAM_ERROR') return this.#sessionError(error);
     if (this.#session.destroyed || code === 0) {
       return new UpstreamError('reset', 'connection closed by upstream', { peer: this.peer });
     }
@@ -144,9 +146,24 @@ export class Http2Client {
   }
 }
 
+/** RFC 9113 section 7, by code. */
+const ERROR_NAMES = [
+  'NO_ERROR',
+  'PROTOCOL_ERROR',
+  'INTERNAL_ERROR',
+  'FLOW_CONTROL_ERROR',
+  'SETTINGS_TIMEOUT',
+  'STREAM_CLOSED',
+  'FRAME_SIZE_ERROR',
+  'REFUSED_STREAM',
+  'CANCEL',
+  'COMPRESSION_ERROR',
+  'CONNECT_ERROR',
+  'ENHANCE_YOUR_CALM',
+  'INADEQUATE_SECURITY',
+  'HTTP_1_1_REQUIRED',
+];
+
 function errorName(code: number): string {
-  for (const [name, value] of Object.entries(constants)) {
-    if (value === code && name.startsWith('NGHTTP2_') && !name.startsWith('NGHTTP2_ERR_')) return name.slice(8);
-  }
-  return String(code);
+  return ERROR_NAMES[code] ?? `code ${code}`;
 }

@@ -1,4 +1,5 @@
 import { assertNever } from '../../src/shared/assert-never.ts';
+import { messageOf } from '../../src/shared/errors.ts';
 import { refuse, type Refusal } from '../exchange/refusal.ts';
 import type { UpstreamError } from './upstream.ts';
 
@@ -18,6 +19,15 @@ export function refusalOf(error: UpstreamError): Refusal {
     default:
       return assertNever(error.kind);
   }
+}
+
+/** The same failure for the log, with the peer and every cause. */
+export function explainFailure(error: UpstreamError): string {
+  const peer = error.peer === null ? '' : `${error.peer}: `;
+  const cause = error.cause === undefined ? '' : messageOf(error.cause);
+  return cause === '' || error.message.includes(cause)
+    ? `${peer}${error.message}`
+    : `${peer}${error.message} (${cause})`;
 }
 
 export const noHealthyBackends: Refusal = refuse(503, 'NoHealthyBackend', 'no healthy backends');

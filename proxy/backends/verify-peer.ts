@@ -2,6 +2,9 @@ import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 
 import type { OriginTls } from './tls.ts';
 
+/** Code of the error for a certificate that carries none of the wanted names. */
+export const WRONG_NAME = 'GW_CERT_NAME';
+
 /** What is wrong with the name of a certificate whose chain is trusted; undefined when it is the one that was wanted. */
 export function verifyPeer(tls: OriginTls, certificate: PeerCertificate): Error | undefined {
   if (tls.verify !== 'full') return undefined;
@@ -9,8 +12,11 @@ export function verifyPeer(tls: OriginTls, certificate: PeerCertificate): Error 
   const present = parseSubjectAltNames(certificate.subjectaltname ?? '');
   if (tls.subjectAltNames.some((wanted) => present.some((name) => names(name, wanted)))) return undefined;
   const seen = present.map((name) => name.value).join(', ');
-  return new Error(
-    `certificate carries none of the wanted subjectAltNames (${tls.subjectAltNames.join(', ')}); it has ${seen === '' ? 'none' : seen}`,
+  return Object.assign(
+    new Error(
+      `certificate carries none of the wanted subjectAltNames (${tls.subjectAltNames.join(', ')}); it has ${seen === '' ? 'none' : seen}`,
+    ),
+    { code: WRONG_NAME },
   );
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createNetServer, type Socket } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { UpstreamError } from '../../../proxy/backends/upstream.ts';
@@ -76,6 +76,7 @@ describe('HTTP/1.1 connections', () => {
     pools.sweep();
     pools.sweep();
     await closed.promise;
+    expect(await fetchText(pools, originOf(port))).toBe('200 ok');
   });
 
   test('are not used beyond the keep-alive timeout that the upstream announces', async () => {
@@ -244,7 +245,9 @@ describe('an upstream that misbehaves', () => {
 
   test('has no address: kind dns', async () => {
     const resolver = { resolve: () => Promise.reject(new UpstreamError('dns', 'cannot resolve name.test')) };
-    const error = await failure(fetchText(rig.pools({ resolver }), originOf({ kind: 'tcp', host: 'name.test', port: 1 })));
+    const error = await failure(
+      fetchText(rig.pools({ resolver }), originOf({ kind: 'tcp', host: 'name.test', port: 1 })),
+    );
     expect(error.kind).toBe('dns');
   });
 });
@@ -333,12 +336,15 @@ describe('kinds of addresses and uses', () => {
     expect([error.kind, error.message]).toEqual(['connect', 'socket does not exist']);
   });
 
-  const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some((each) => each.address === '::1'));
-  (hasIpv6 ? test : test.skip)('an IPv6 literal', async () => {
-    const port = await rig.raw((socket) => answering(socket), '::1');
+  test('an IPv6 literal', async () => {
+    const port = await rig.raw((socket) => answering(socket), '::1').catch(() => null);
+    if (port === null) {
+      console.warn('skipped: this machine has no ::1');
+      return;
+    }
     const response = await rig.pools().send(originOf({ kind: 'tcp', host: '::1', port }), requestTo('/')).response;
-    expect(response.peer).toBe(`[::1]:${port}`);
     response.body.cancel();
+    expect(response.peer).toBe(`[::1]:${port}`);
   });
 
   test('an upgrade hands out the raw connection', async () => {
@@ -390,7 +396,7 @@ describe('the pools as a whole', () => {
     const second = await rig.raw((socket) => answering(socket));
     const pools = rig.pools({ maxEphemeralOrigins: 1 });
     await fetchText(pools, { ...originOf(first), ephemeral: true });
-    await fetchText(pools, { ...originOf(second), ephemeral: true });
+    expect(await fetchText(pools, { ...originOf(second), ephemeral: true })).toBe('200 ok');
     await closed.promise;
   });
 

@@ -67,7 +67,7 @@ export class Rig {
   }
 
   end(): void {
-    for (const end of this.#ends.splice(0).reverse()) end();
+    for (const end of this.#ends.splice(0).toReversed()) end();
   }
 }
 
