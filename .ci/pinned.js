@@ -23,5 +23,7 @@ try {
   if (script !== '--build-only') await runToEnd(node, [script, ...args]);
 } catch (error) {
   process.stderr.write(`gwctl: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+  // A build server reads the closing line also of a run that did not come to its tests.
+  if (script === '.ci/test.js') process.stdout.write('0 passed, 1 failed\n');
+  process.exitCode = 1;
 }
