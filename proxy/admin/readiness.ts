@@ -33,7 +33,11 @@ export function openReadinessServer(
       failures = missing.length === 0 ? 0 : failures + 1;
       if (missing.length > 0) report(log, failures, missing);
       const body = missing.length === 0 ? 'ready\n' : `not ready, pending: ${missing.join(', ')}\n`;
-      response.writeHead(missing.length === 0 ? 200 : 500, { 'content-type': 'text/plain; charset=utf-8' }).end(body);
+      response.writeHead(missing.length === 0 ? 200 : 500, {
+        'content-type': 'text/plain; charset=utf-8',
+        'content-length': Buffer.byteLength(body),
+      });
+      response.end(body);
     },
   });
 }

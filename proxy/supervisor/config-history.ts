@@ -1,4 +1,4 @@
-import type { ConfigError, ConfigStatus, DiffLine } from '../../src/admin/protocol/status.ts';
+import type { ConfigError, ConfigStatus, ConfigDifference } from '../../src/admin/protocol/status.ts';
 import type { ProcessConfig } from '../../src/config/ir/index.ts';
 import { GwError, messageOf } from '../../src/shared/errors.ts';
 import type { ReadConfig } from './config-provider.ts';
@@ -7,7 +7,7 @@ interface Rejected {
   readonly revision: string | null;
   readonly at: string;
   readonly errors: readonly ConfigError[];
-  readonly diff: readonly DiffLine[];
+  readonly diff: readonly ConfigDifference[];
 }
 
 /** Remembers what is live and what was rejected last. */
@@ -38,7 +38,7 @@ export class ConfigHistory {
     this.#rejected = null;
   }
 
-  reject(revision: string | null, error: unknown, diff: readonly DiffLine[]): void {
+  reject(revision: string | null, error: unknown, diff: readonly ConfigDifference[]): void {
     this.#rejected = { revision, at: new Date().toISOString(), errors: errorsOf(error), diff };
   }
 

@@ -1,4 +1,4 @@
-import type { DiffLine } from '../../src/admin/protocol/status.ts';
+import type { ConfigDifference } from '../../src/admin/protocol/status.ts';
 import type { GatewayConfig } from '../../src/config/ir/index.ts';
 
 /** A configuration that was read without an error. */
@@ -8,8 +8,16 @@ export interface ReadConfig {
   readonly revision: string;
   /** Every file that was read for it. */
   readonly files: readonly string[];
-  /** The source as it was written. */
-  readonly text: string;
+  /** As it was written, parsed, for differences. */
+  readonly raw: unknown;
+  /** What does not stop it from being used. */
+  readonly warnings: readonly string[];
+}
+
+export interface ConfigWatch {
+  /** Watches these files from now on. */
+  update(files: readonly string[]): void;
+  close(): void;
 }
 
 /** Where a gateway gets its configuration from; the supervisor knows no files. */
@@ -18,10 +26,8 @@ export interface ConfigProvider {
   readonly source: string;
   /** Reads everything again; throws a `GwError` that lists every problem. */
   read(): Promise<ReadConfig>;
-  /** Calls `onChange` when one of the files has changed, until the signal aborts. */
-  watch(files: readonly string[], onChange: () => void, signal: AbortSignal): void;
-  /** From the live text to another one, secrets hidden. */
-  diff(live: string, other: string): readonly DiffLine[];
-  /** The text as it stands now, readable or not; null when there is none. */
-  currentText(): Promise<string | null>;
+  /** Calls `onChange` when one of the files has changed. */
+  watch(files: readonly string[], onChange: () => void): ConfigWatch;
+  /** From the live configuration to the rejected one (null: to what the source holds now, as far as it can be parsed). */
+  diff(live: ReadConfig, rejected: ReadConfig | null): Promise<readonly ConfigDifference[]>;
 }

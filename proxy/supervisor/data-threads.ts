@@ -52,7 +52,8 @@ export class DataThreads {
   }
 
   get all(): readonly ThreadHandle[] {
-    return [...this.#threads.values()].filter((thread) => !thread.gone);
+    const alive = [...this.#threads.values()].filter((thread) => !thread.gone);
+    return alive.sort((a, b) => a.index - b.index);
   }
 
   get addresses(): readonly BoundAddress[] {

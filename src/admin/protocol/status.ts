@@ -15,8 +15,11 @@ export interface ConfigStatus {
     readonly at: string;
     readonly errors: readonly ConfigError[];
   } | null;
-  /** From the live text to the rejected one, secrets hidden; empty without a rejected one. */
-  readonly diff: readonly DiffLine[];
+  /**
+   * From the live configuration to the rejected one, secrets redacted; empty without a rejected one, and when the rejected
+   * text is no YAML.
+   */
+  readonly diff: readonly ConfigDifference[];
   /** Changed keys of the `config` section that take effect only after a restart. */
   readonly restartNeeded: readonly string[];
 }
@@ -27,9 +30,12 @@ export interface ConfigError {
   readonly hint?: string | undefined;
 }
 
-export interface DiffLine {
-  readonly kind: 'same' | 'added' | 'removed';
-  readonly text: string;
+export interface ConfigDifference {
+  readonly kind: 'added' | 'removed' | 'changed';
+  /** `routes[0].name` */
+  readonly path: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
 }
 
 /** Answer of `/debug/tasks`. */

@@ -124,10 +124,7 @@ describe('reloading', () => {
         revision: 'r-a: broken',
         errors: [{ message: 'this configuration cannot be compiled', code: 'GW_TEST' }],
       },
-      diff: [
-        { kind: 'removed', text: 'a: 1' },
-        { kind: 'added', text: 'a: broken' },
-      ],
+      diff: [{ kind: 'changed', path: 'text', before: 'a: 1', after: 'a: broken' }],
     });
   });
 

@@ -1,5 +1,6 @@
 import { Gateway, type GatewayOptions } from '../../../proxy/supervisor/gateway.ts';
-import type { ConfigProvider, ReadConfig } from '../../../proxy/supervisor/config-provider.ts';
+import type { ConfigProvider, ConfigWatch, ReadConfig } from '../../../proxy/supervisor/config-provider.ts';
+import type { ConfigDifference } from '../../../src/admin/protocol/status.ts';
 import type { Bind, GatewayConfig, ProcessConfig } from '../../../src/config/ir/index.ts';
 
 const anyPort = { kind: 'tcp', hosts: ['127.0.0.1'], port: 0 } as const;
@@ -78,22 +79,16 @@ export class FakeProvider implements ConfigProvider {
   async read(): Promise<ReadConfig> {
     this.reads += 1;
     if (this.next instanceof Error) throw this.next;
-    return { config: this.next, revision: `r-${this.text}`, files: ['test.yaml'], text: this.text };
+    return { config: this.next, revision: `r-${this.text}`, files: ['test.yaml'], raw: this.text, warnings: [] };
   }
 
-  watch(_files: readonly string[], onChange: () => void): void {
+  watch(_files: readonly string[], onChange: () => void): ConfigWatch {
     this.changed = onChange;
+    return { update() {}, close() {} };
   }
 
-  diff(live: string, other: string) {
-    return [
-      { kind: 'removed', text: live },
-      { kind: 'added', text: other },
-    ] as const;
-  }
-
-  async currentText(): Promise<string> {
-    return this.text;
+  async diff(live: ReadConfig): Promise<readonly ConfigDifference[]> {
+    return [{ kind: 'changed', path: 'text', before: live.raw, after: this.text }];
   }
 }
 

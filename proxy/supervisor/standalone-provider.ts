@@ -1,0 +1,58 @@
+import { diffConfigs, loadConfig, watchFiles, type ConfigSource, type Environment } from '../../src/config/index.ts';
+import type { ConfigProvider, ReadConfig } from './config-provider.ts';
+
+export interface StandaloneOptions {
+  readonly env: Environment;
+  /** Where relative paths of sources that are not files start. */
+  readonly directory?: string | undefined;
+}
+
+/** A standalone configuration: a file, standard input or a text. */
+export function standaloneProvider(source: ConfigSource, options: StandaloneOptions): ConfigProvider {
+  return new StandaloneProvider(source, options);
+}
+
+class StandaloneProvider implements ConfigProvider {
+  readonly source: string;
+  readonly #options: StandaloneOptions;
+  #from: ConfigSource;
+
+  constructor(source: ConfigSource, options: StandaloneOptions) {
+    this.#from = source;
+    this.#options = options;
+    this.source = source.kind === 'file' ? source.path : source.kind === 'stdin' ? '<stdin>' : source.name;
+  }
+
+  async read(): Promise<ReadConfig> {
+    const loaded = await loadConfig(this.#from, this.#options);
+    // Standard input is read once; later reloads are about the files that it names.
+    if (this.#from.kind === 'stdin') this.#from = { kind: 'text', text: loaded.text, name: '<stdin>' };
+    const warnings = loaded.warnings.map(({ file, line, path, message }) => {
+      return `${file}${line === undefined ? '' : `:${line}`}: ${path === '' ? '' : `${path}: `}${message}`;
+    });
+    return { ...loaded, warnings };
+  }
+
+  watch(files: readonly string[], onChange: () => void) {
+    return watchFiles(files, onChange);
+  }
+
+  async diff(live: ReadConfig, rejected: ReadConfig | null) {
+    const raw = rejected === null ? await this.#present() : { value: rejected.raw };
+    return raw === null ? [] : diffConfigs(live.raw, raw.value);
+  }
+
+  /** What the source holds now; null when it is no YAML. */
+  async #present(): Promise<{ value: unknown } | null> {
+    const [{ readSource, readFromDisk }, { expandText }, { readYaml }] = await Promise.all([
+      import('../../src/config/load/source.ts'),
+      import('../../src/config/load/expand.ts'),
+      import('../../src/config/load/yaml.ts'),
+    ]);
+    const { directory = process.cwd(), env } = this.#options;
+    const read = await readSource(this.#from, { readFile: readFromDisk, directory });
+    if (typeof read === 'string') return null;
+    const yaml = readYaml(expandText(read.text, env).text);
+    return yaml.problems.length > 0 ? null : { value: yaml.root.value };
+  }
+}
