@@ -51,6 +51,12 @@ export function chooseTarget(choice: TargetChoice): Target {
   return { kind: 'proxy', address: { kind: 'tcp', host: 'localhost', port }, local: true, assumed: local !== true };
 }
 
+/** The admin address of a running proxy. */
+export function addressOf(target: Target): AdminAddress {
+  if (target.kind === 'file') throw usageError('this command needs a running proxy, not a file');
+  return target.address;
+}
+
 function clusterError(resource: string): GwError {
   return new GwError(`targets in a cluster ("${resource}") are not available in this version`, {
     code: 'GW_NO_CLUSTER',
@@ -65,10 +71,11 @@ export type Tell = (text: string) => Promise<void>;
 /** A client for the chosen proxy. Close it when done. */
 export async function openClient(choice: TargetChoice, cli: Cli, tell: Tell): Promise<AdminClient> {
   const target = chooseTarget(choice);
-  if (target.kind === 'file') throw usageError('this command needs a running proxy, not a file');
+  const address = addressOf(target);
   const { AdminClient: Client } = await import('../../src/admin/client/admin-client.ts');
-  if (target.assumed) await tell(`using the proxy on this machine, admin ${formatAddress(target.address)}`);
-  return new Client(target.address, { timeoutMs: choice.timeout ?? DEFAULT_TIMEOUT_MS, signal: cli.signal });
+  if (target.kind === 'proxy' && target.assumed)
+    await tell(`using the proxy on this machine, admin ${formatAddress(address)}`);
+  return new Client(address, { timeoutMs: choice.timeout ?? DEFAULT_TIMEOUT_MS, signal: cli.signal });
 }
 
 /** Runs `use` with a client and closes the client whatever comes. */

@@ -97,7 +97,7 @@ function facts(dump: Dump): readonly { readonly name: string; readonly value: st
       value:
         counts
           .filter(([, count]) => count > 0)
-          .map(([name, count]) => `${count} ${name}`)
+          .map(([name, count]) => `${count} ${count === 1 ? one(name) : name}`)
           .join(', ') || 'nothing',
     },
   ];
@@ -128,4 +128,8 @@ function policyCounts(dump: Dump): readonly PolicyCount[] {
   return [...counts]
     .map(([policy, count]) => ({ policy, count }))
     .sort((a, b) => b.count - a.count || (a.policy < b.policy ? -1 : 1));
+}
+
+function one(plural: string): string {
+  return plural.endsWith('ies') ? `${plural.slice(0, -3)}y` : plural.slice(0, -1);
 }

@@ -1,4 +1,9 @@
-import { decodeConfigStatus, type ConfigStatus, type StatusProblem } from '../../../src/admin/views/status.ts';
+import {
+  decodeConfigStatus,
+  type ConfigStatus,
+  type StatusLine,
+  type StatusProblem,
+} from '../../../src/admin/views/status.ts';
 import { clean } from '../../../ui/terminal/text.ts';
 import { renderPairs } from '../../../ui/text/table.ts';
 import type { Paint } from '../../../ui/text/paint.ts';
@@ -38,31 +43,37 @@ function statusText(status: ConfigStatus, paint: Paint): string {
         { name: 'live', value: `revision ${live.revision}` },
         { name: 'since', value: live.since },
         { name: 'source', value: live.source },
-        { name: 'rejected', value: rejected === null ? 'nothing' : `revision ${rejected.revision} at ${rejected.at}` },
+        {
+          name: 'rejected',
+          value: rejected === null ? 'nothing' : `revision ${rejected.revision || 'unknown'} at ${rejected.at}`,
+        },
       ],
       paint,
     ),
   ];
-  if (rejected !== null)
-    lines.push(...rejected.errors.map((problem) => `  ${paint('error', clean(problemText(problem)))}\n`));
+  if (rejected !== null) lines.push(...rejected.errors.map((problem) => indented(problemText(problem), paint)));
   if (diff.length > 0) {
     lines.push('\ndifference, live to rejected\n');
-    lines.push(
-      ...diff.map(
-        (change) =>
-          `  ${clean(change.path)}\n${side('removed', '-', change.before, paint)}${side('added', '+', change.after, paint)}`,
-      ),
-    );
+    lines.push(...diff.map((line) => diffLine(line, paint)));
   }
   if (restartNeeded.length > 0) lines.push(`\nneeds a restart: ${clean(restartNeeded.join(', '))}\n`);
   return lines.join('');
 }
 
-function side(style: 'removed' | 'added', sign: string, value: unknown, paint: Paint): string {
-  return value === undefined ? '' : `    ${paint(style, clean(`${sign} ${JSON.stringify(value)}`))}\n`;
+function diffLine({ kind, text }: StatusLine, paint: Paint): string {
+  const sign = { same: ' ', added: '+', removed: '-' }[kind];
+  return `  ${paint(kind === 'same' ? 'plain' : kind, clean(`${sign} ${text}`))}\n`;
 }
 
 function problemText({ line, column, path, message }: StatusProblem): string {
   const place = line === undefined ? '' : `line ${line}${column === undefined ? '' : `, column ${column}`}: `;
   return `${place}${path === undefined || path === '' ? '' : `${path}: `}${message}`;
+}
+
+/** A message may have several lines: the place, the line of the file, a caret. */
+function indented(text: string, paint: Paint): string {
+  return text
+    .split('\n')
+    .map((line) => `  ${paint('error', clean(line))}\n`)
+    .join('');
 }

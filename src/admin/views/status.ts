@@ -8,7 +8,7 @@ export interface ConfigStatus {
     readonly at: string;
     readonly errors: readonly StatusProblem[];
   } | null;
-  readonly diff: readonly StatusChange[];
+  readonly diff: readonly StatusLine[];
   /** Settings that a reload cannot change. */
   readonly restartNeeded: readonly string[];
 }
@@ -20,10 +20,10 @@ export interface StatusProblem {
   readonly column: number | undefined;
 }
 
-export interface StatusChange {
-  readonly path: string;
-  readonly before: unknown;
-  readonly after: unknown;
+/** A line of the difference between the live and the rejected text. */
+export interface StatusLine {
+  readonly kind: 'same' | 'added' | 'removed';
+  readonly text: string;
 }
 
 export function decodeConfigStatus(value: JsonObject): ConfigStatus {
@@ -42,10 +42,7 @@ export function decodeConfigStatus(value: JsonObject): ConfigStatus {
           errors: asArray(rejected['errors']).map(problemOf),
         }
       : null,
-    diff: asArray(value['diff']).map((item) => {
-      const change = asObject(item);
-      return { path: asText(change['path']) ?? '', before: change['before'], after: change['after'] };
-    }),
+    diff: asArray(value['diff']).flatMap(linesOf),
     restartNeeded: textsOf(value['restartNeeded']),
   };
 }
@@ -58,4 +55,17 @@ function problemOf(value: unknown): StatusProblem {
     line: asNumber(problem['line']),
     column: asNumber(problem['column']),
   };
+}
+
+/** Servers tell lines, or changes of a path with the values before and after. */
+function linesOf(value: unknown): StatusLine[] {
+  const line = asObject(value);
+  const { kind } = line;
+  if (kind === 'same' || kind === 'added' || kind === 'removed') return [{ kind, text: asText(line['text']) ?? '' }];
+  const { before, after } = line;
+  const path = asText(line['path']) ?? '';
+  return [
+    ...(before === undefined ? [] : [{ kind: 'removed' as const, text: `${path}: ${JSON.stringify(before)}` }]),
+    ...(after === undefined ? [] : [{ kind: 'added' as const, text: `${path}: ${JSON.stringify(after)}` }]),
+  ];
 }
