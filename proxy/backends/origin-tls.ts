@@ -13,6 +13,9 @@ export const HTTP_ALPN: readonly string[] = ['h2', 'http/1.1'];
 /** Backend TLS with no setting of its own. */
 export const defaultBackendTls: BackendTls = { verify: 'full' };
 
+/** Rotated certificates leave contexts behind that nothing asks for any more. */
+const MAX_CONTEXTS = 256;
+
 /** Makes each distinct context once: parsing the machine's roots takes milliseconds. One per compilation or longer. */
 export class TlsContexts {
   readonly #contexts = new Map<string, SecureContext>();
@@ -24,6 +27,8 @@ export class TlsContexts {
     let context = this.#contexts.get(key);
     if (context === undefined) {
       context = this.#create(tls);
+      const oldest = this.#contexts.size >= MAX_CONTEXTS ? this.#contexts.keys().next() : undefined;
+      if (oldest !== undefined && oldest.done !== true) this.#contexts.delete(oldest.value);
       this.#contexts.set(key, context);
     }
     return context;
