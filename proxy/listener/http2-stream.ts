@@ -23,8 +23,13 @@ const NOT_FORWARDED = new Set([
   'keep-alive',
   'transfer-encoding',
   'upgrade',
+  'http2-settings',
+  'te',
   'content-length',
 ]);
+
+/** Field names that may be written; anything else, pseudo-headers included, is not the upstream's to send. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 
 /** One stream: the transport of its exchange and the sink of its response body. */
 export class Http2Exchange implements Transport, BodySink, BodyReader {
@@ -86,7 +91,7 @@ export class Http2Exchange implements Transport, BodySink, BodyReader {
     } catch (error) {
       // Fields or a status that HTTP/2 cannot carry.
       response.body.cancel();
-      this.#cut(error instanceof Error ? error : new Error(String(error)));
+      this.#cut(asError(error));
       return;
     }
     if (bodyless) response.body.cancel();
@@ -197,7 +202,13 @@ export class Http2Exchange implements Transport, BodySink, BodyReader {
   };
 
   readonly #onWantTrailers = (): void => {
-    this.#stream.sendTrailers(this.#trailers === null ? {} : fieldsOf(this.#trailers));
+    try {
+      this.#stream.sendTrailers(this.#trailers === null ? {} : fieldsOf(this.#trailers));
+    } catch (error) {
+      // A field that HTTP/2 cannot carry; without its trailers the response is not what was meant.
+      this.#cut(asError(error));
+      return;
+    }
     this.#complete();
   };
 
@@ -250,6 +261,10 @@ export class Http2Exchange implements Transport, BodySink, BodyReader {
   }
 }
 
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
 const nowhere: BodySink = { onData() {}, onEnd() {}, onError() {} };
 
 /** Node reports the reset of a stream twice; `close` is the one that is acted on. */
@@ -266,7 +281,9 @@ function responseFields(response: HttpResponse, bodyless: boolean): string[] {
   for (let i = 0; i < names.length; i++) {
     const name = names[i] ?? '';
     // What HEAD and 304 tell is the length of the body that they leave out.
-    const kept = !NOT_FORWARDED.has(name) || (name === 'content-length' && bodyless && response.status !== 204);
+    const kept =
+      (!NOT_FORWARDED.has(name) && TOKEN.test(name)) ||
+      (name === 'content-length' && bodyless && response.status !== 204);
     if (kept) fields.push(name, values[i] ?? '');
   }
   if (!bodyless && response.body.length !== null) fields.push('content-length', String(response.body.length));
@@ -276,7 +293,7 @@ function responseFields(response: HttpResponse, bodyless: boolean): string[] {
 function fieldsOf(headers: Headers): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of headers) {
-    if (NOT_FORWARDED.has(name) || name.startsWith(':')) continue;
+    if (NOT_FORWARDED.has(name) || !TOKEN.test(name)) continue;
     const before = fields[name];
     if (before === undefined) fields[name] = value;
     else fields[name] = Array.isArray(before) ? [...before, value] : [before, value];

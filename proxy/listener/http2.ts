@@ -189,7 +189,7 @@ function sessionOptions(http: FrontendHttp): ServerOptions {
     settings: {
       initialWindowSize: http.http2WindowSize ?? STREAM_WINDOW_BYTES,
       maxConcurrentStreams: MAX_CONCURRENT_STREAMS,
-      maxHeaderListSize: http.http2MaxHeaderSize ?? MAX_HEADER_BYTES,
+      maxHeaderListSize: Math.min(http.http2MaxHeaderSize ?? MAX_HEADER_BYTES, 2 ** 32 - 1),
       ...(http.http2FrameSize === undefined ? {} : { maxFrameSize: http.http2FrameSize }),
     },
     maxHeaderListPairs: MAX_HEADER_FIELDS,

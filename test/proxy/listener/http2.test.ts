@@ -270,6 +270,28 @@ describe('HTTP/2', () => {
     expect((await get(client, { ':path': '/' })).rstCode).toBe(constants.NGHTTP2_INTERNAL_ERROR);
   });
 
+  test('fields that HTTP/2 cannot carry are left out of interim responses, responses and trailers', async () => {
+    const odd = (): Headers =>
+      Headers.from([
+        ['te', 'gzip'],
+        ['upgrade', 'x'],
+        [':status', '200'],
+        ['a b', '1'],
+        ['x-ok', '1'],
+      ]);
+    const { session: client } = await open({
+      handler: (_request, _connection, transport) => {
+        const body = new FedBody();
+        transport.informational(103, odd());
+        transport.respond({ status: 200, headers: odd(), body }, () => {});
+        body.sink?.onEnd(odd());
+      },
+    });
+    const answered = await get(client, { ':path': '/' });
+    expect(answered).toMatchObject({ informational: [103], headers: { ':status': 200, 'x-ok': '1' }, rstCode: 0 });
+    expect(Object.keys(answered.trailers)).toEqual(['x-ok']);
+  });
+
   test('a client that resets its stream is gone: the body is given up and everyone is told once', async () => {
     const told: string[] = [];
     const body = new FedBody();
@@ -425,6 +447,21 @@ describe('HTTP/2 connections', () => {
     const refused = await get(client, { ':path': '/', 'x-big': 'x'.repeat(10_000) });
     expect(refused.headers[':status']).toBe(431);
     expect((await get(client, { ':path': '/' })).headers[':status']).toBe(200);
+  });
+
+  test.each([
+    { http2WindowSize: 1, http2ConnectionWindowSize: 1, http2FrameSize: 16_384, http2MaxHeaderSize: 1_000 },
+    {
+      http2WindowSize: 2 ** 31 - 1,
+      http2ConnectionWindowSize: 2 ** 31 - 1,
+      http2FrameSize: 2 ** 24 - 1,
+      http2MaxHeaderSize: 2 ** 40,
+    },
+  ])('work with the extremes of what may be configured (%j)', async (http) => {
+    const { session: client } = await open({ frontend: frontend({ http }) });
+    const stream = client.request({ ':method': 'POST', ':path': '/' });
+    stream.end('body');
+    expect((await answer(stream)).body).toMatch(/body$/);
   });
 
   test('a stream on which nothing moves is cut', async () => {

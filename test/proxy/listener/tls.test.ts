@@ -179,6 +179,21 @@ describe('TLS termination', () => {
     await port.end();
   });
 
+  test('begins behind a PROXY header, even when both come at once', async () => {
+    port = await new TestPort(both, {
+      frontend: frontend({ proxyProtocol: { version: 'v1', mode: 'strict' } }),
+    }).open();
+    const raw = new RawClient(port.number);
+    raw.socket.removeAllListeners('data');
+    raw.socket.cork();
+    raw.write('PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n');
+    const socket = connect({ socket: raw.socket, ca, servername: 'a.example.com' });
+    process.nextTick(() => raw.socket.uncork());
+    expect(await exchange(socket)).toContain('200 OK');
+    expect(port.requests[0]?.connection).toMatchObject({ sourceAddress: '192.0.2.1', tls: { sni: 'a.example.com' } });
+    await port.end();
+  });
+
   test('leaves nothing behind of hostile and slow clients', async () => {
     const quick = frontend({ tls: { handshakeTimeoutMs: 60 } });
     port = await new TestPort(both, { frontend: quick }).open();
