@@ -12,10 +12,10 @@ export function LiveView({ state, theme }: { readonly state: LiveState; readonly
   if (state.viewer !== undefined) return <TraceView state={state.viewer.state} theme={theme} />;
   const layout = layoutOf(state);
   return (
-    <Box flexDirection="column" width={state.columns} height={state.rows} overflow="hidden">
-      <Rows rows={liveHeader(state, layout.header)} theme={theme} />
-      <Rows rows={liveTable(state, layout)} theme={theme} />
-      <Rows rows={liveFooterRows(state, layout.footer)} theme={theme} />
+    <Box flexDirection="column" width={state.columns} height={state.rows}>
+      <Rows rows={liveHeader(state, layout.header)} theme={theme} width={state.columns} />
+      <Rows rows={liveTable(state, layout)} theme={theme} width={state.columns} />
+      <Rows rows={liveFooterRows(state, layout.footer)} theme={theme} width={state.columns} />
     </Box>
   );
 }

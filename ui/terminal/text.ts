@@ -1,7 +1,12 @@
 import stringWidth from 'string-width';
 
 const segmenter = new Intl.Segmenter();
-const PLAIN = /^[\x20-\x7e]*$/;
+/*
+ * Characters of one UTF-16 unit and one column each: ASCII, Latin, box drawing, and the signs that the screens use.
+ * Nearly every text is made of them, and segmenting all others costs most of a frame (bench/ui.ts).
+ */
+const PLAIN =
+  /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u024f\u2013-\u201f\u2026\u2190-\u2193\u2423-\u24ff\u2500-\u259f\u25a0\u25b8\u25be\u25cf\u23ce\u2713\u2717]*$/;
 /* Control characters, lone surrogates, direction overrides and invisible marks: text from the wire must not steer the terminal. */
 const UNSAFE =
   /[\p{Control}\p{Surrogate}\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/u;

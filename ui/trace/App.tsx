@@ -24,17 +24,17 @@ export function TraceView({ state, theme }: ViewProps): ReactElement {
   const { columns, rows, zoomed } = state;
   const layout = useMemo(() => layoutOf({ columns, rows, zoomed }), [columns, rows, zoomed]);
   return (
-    <Box flexDirection="column" width={columns} height={rows} overflow="hidden">
-      <Rows rows={headerRows(state, layout.header)} theme={theme} />
+    <Box flexDirection="column" width={columns} height={rows}>
+      <Rows rows={headerRows(state, layout.header)} theme={theme} width={columns} />
       <Body state={state} theme={theme} layout={layout} />
-      <Rows rows={footerRows(state, layout.footer)} theme={theme} />
+      <Rows rows={footerRows(state, layout.footer)} theme={theme} width={columns} />
     </Box>
   );
 }
 
 function Body({ state, theme, layout }: PartProps): ReactElement {
   const overlay = overlayPane(state, layout);
-  if (overlay !== undefined) return <Rows rows={overlay} theme={theme} />;
+  if (overlay !== undefined) return <Rows rows={overlay} theme={theme} width={layout.body.width} />;
   if (layout.kind === 'single')
     return state.focus === 'events' ? (
       <Events state={state} theme={theme} layout={layout} />
@@ -50,9 +50,9 @@ function Body({ state, theme, layout }: PartProps): ReactElement {
 }
 
 function Events({ state, theme, layout }: PartProps): ReactElement {
-  return <Rows rows={eventsPane(state, layout)} theme={theme} />;
+  return <Rows rows={eventsPane(state, layout)} theme={theme} width={layout.panes.events.width} />;
 }
 
 function Detail({ state, theme, layout }: PartProps): ReactElement {
-  return <Rows rows={detailPane(state, layout)} theme={theme} />;
+  return <Rows rows={detailPane(state, layout)} theme={theme} width={layout.panes.detail.width} />;
 }
