@@ -82,7 +82,6 @@ export interface BackendPipeline {
   readonly response: readonly NamedResponseStep[];
   /** Limit of one upstream call up to its response head; null is none. */
   readonly callTimeoutMs: number | null;
-  readonly httpVersion: 'HTTP/1.1' | 'HTTP/2.0' | null;
   readonly mirrors: readonly MirrorPlan[];
   readonly hostRewrite: HostRewrite;
 }
@@ -115,7 +114,6 @@ export function compileBackendPipeline(
     request: backendRequestOrder.flatMap((line) => line(effective, deps) ?? []),
     response: responseOrder.flatMap((line) => line(both, deps) ?? []),
     callTimeoutMs: values.http?.requestTimeoutMs ?? route.timeout?.backendRequestTimeoutMs ?? null,
-    httpVersion: values.http?.version ?? null,
     mirrors: mirrorPlans(values.requestMirror, sources.requestMirror ?? ''),
     hostRewrite: settledHost(values.requestHeaderModifier) === null ? route.hostRewrite : 'off',
   };

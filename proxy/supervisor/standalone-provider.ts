@@ -1,4 +1,5 @@
 import { diffConfigs, loadConfig, watchFiles, type ConfigSource, type Environment } from '../../src/config/index.ts';
+import { policyWarnings } from '../policy/warnings.ts';
 import type { ConfigProvider, ReadConfig } from './config-provider.ts';
 
 export interface StandaloneOptions {
@@ -30,7 +31,7 @@ class StandaloneProvider implements ConfigProvider {
     const warnings = loaded.warnings.map(({ file, line, path, message }) => {
       return `${file}${line === undefined ? '' : `:${line}`}: ${path === '' ? '' : `${path}: `}${message}`;
     });
-    return { ...loaded, warnings };
+    return { ...loaded, warnings: [...warnings, ...policyWarnings(loaded.config)] };
   }
 
   watch(files: readonly string[], onChange: () => void) {
