@@ -45,7 +45,7 @@ function listOf(thrown: object, key: string): readonly unknown[] | undefined {
 
 /** oclif rewrites the messages of errors thrown while a flag is read. */
 function withoutOclifText(error: GwError): GwError {
-  error.message = cleanMessage(error.message);
+  if (error.message.startsWith('Parsing --')) error.message = cleanMessage(error.message);
   return error;
 }
 
@@ -53,6 +53,7 @@ function cleanMessage(message: string): string {
   const text = stripVTControlCharacters(message)
     .replace(/\nSee more help with --help/g, '')
     .replace(/^Parsing --\S+\s+/, '')
-    .replace(/^The following errors? occurred:\s*/, '');
-  return text.charAt(0).toLowerCase() + text.slice(1).trim();
+    .replace(/^The following errors? occurred:\s*/, '')
+    .trim();
+  return text.charAt(0).toLowerCase() + text.slice(1);
 }

@@ -77,7 +77,10 @@ export default class ConfigAll extends GwCommand {
 }
 
 function facts(dump: Dump): readonly { readonly name: string; readonly value: string }[] {
-  const version = [dump.version, dump.gitRevision === undefined ? undefined : `(${dump.gitRevision})`]
+  const version = [
+    dump.version,
+    dump.gitRevision === undefined || dump.gitRevision === '' ? undefined : `(${dump.gitRevision})`,
+  ]
     .filter(Boolean)
     .join(' ');
   const counts: readonly (readonly [string, number])[] = [

@@ -61,7 +61,8 @@ function problemOf(value: unknown): StatusProblem {
 function linesOf(value: unknown): StatusLine[] {
   const line = asObject(value);
   const { kind } = line;
-  if (kind === 'same' || kind === 'added' || kind === 'removed') return [{ kind, text: asText(line['text']) ?? '' }];
+  const text = asText(line['text']);
+  if (text !== undefined && (kind === 'same' || kind === 'added' || kind === 'removed')) return [{ kind, text }];
   const { before, after } = line;
   const path = asText(line['path']) ?? '';
   return [
