@@ -9,6 +9,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
 import type { FrontendHttp } from '../../src/config/ir/index.ts';
+import { systemCodeOf } from '../../src/shared/errors.ts';
 import type { ConnectionFacts } from '../exchange/connection.ts';
 import type { RequestHandler } from '../exchange/exchange.ts';
 import type { HttpConnectionStart, HttpServerConnection } from './http-connection.ts';
@@ -70,7 +71,7 @@ export class Http2Connection implements HttpServerConnection, Http2StreamOwner {
     this.#session.setLocalWindowSize(start.http.http2ConnectionWindowSize ?? CONNECTION_WINDOW_BYTES);
     this.#session.on('stream', (stream, _headers, flags, fields) => this.#onStream(stream, fields ?? []));
     this.#session.on('remoteSettings', () => (this.#settled = true));
-    this.#session.on('error', (error) => this.#onError(error.message));
+    this.#session.on('error', (error) => this.#onSessionError(error));
     this.#session.on('close', () => this.#onClose());
     // Sockets are half-open here; a client that has ended its side of an HTTP/2 connection is gone.
     socket.on('end', () => this.#session.destroy());
@@ -144,6 +145,12 @@ export class Http2Connection implements HttpServerConnection, Http2StreamOwner {
     this.#resets -= 1;
     if (this.#resets >= 0 || this.#session.destroyed) return;
     this.#session.destroy(new Error('too many streams were reset'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+
+  /** A client that leaves by a reset breaks no rule; everything else is worth a word. */
+  #onSessionError(error: Error): void {
+    const code = systemCodeOf(error);
+    if (code !== 'ECONNRESET' && code !== 'EPIPE') this.#onError(error.message);
   }
 
   #onClose(): void {
