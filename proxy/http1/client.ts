@@ -30,7 +30,7 @@ export class Http1Client implements BodySource {
   #outgoing: Outgoing | null = null;
   #incoming: IncomingBody | null = null;
   #call: Http1Call | null = null;
-  #endedBy: Error | null = null;
+  #endedBy: UpstreamError | null = null;
   #keepAlive = true;
   #requestSent = false;
   #responseRead = false;
@@ -265,20 +265,20 @@ export class Http1Client implements BodySource {
 
   readonly #onDrain = (): void => this.#outgoing?.onDrain();
 
-  readonly #onEnd = (): void => this.#ended(new Error('connection closed by upstream'));
+  readonly #onEnd = (): void => this.#ended(this.#failure('reset', 'connection closed by upstream', undefined));
 
   readonly #onError = (error: Error): void => {
     this.#fail(this.#failure('reset', error.message, error));
   };
 
   readonly #onClose = (): void => {
-    this.#ended(new Error('connection closed by upstream'));
+    this.#ended(this.#failure('reset', 'connection closed by upstream', undefined));
     this.#closed = true;
     this.onClosed?.();
   };
 
   /** Nothing more will come. What is still held back is delivered first. */
-  #ended(error: Error): void {
+  #ended(error: UpstreamError): void {
     this.#keepAlive = false;
     if (this.#held !== null && this.#incoming !== null) {
       this.#endedBy = error;
@@ -289,7 +289,7 @@ export class Http1Client implements BodySource {
       incoming.connectionClosed(error);
       if (incoming.complete) this.#responseComplete();
     }
-    this.#fail(this.#failure('reset', error.message, error));
+    this.#fail(error);
     this.#socket.destroy();
   }
 
