@@ -84,7 +84,7 @@ export function keyLine(commands: readonly CommandInfo[], columns: number): Row 
     const key = keyName(command.keys[0] ?? '');
     const cells = [...key].length + 1 + command.short.length;
     if (used + cells > columns) break;
-    segments.push(seg(key, 'key'), seg(` ${command.short}   `, 'dim'));
+    segments.push(seg(segments.length === 1 ? '' : '   '), seg(key, 'key'), seg(` ${command.short}`, 'dim'));
     used += cells + 3;
   }
   return { segments: fitSegments(segments, columns) };

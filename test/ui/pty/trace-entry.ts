@@ -1,9 +1,12 @@
 /* Opens the viewer on a recording, as a command would: node --import ./tsx-hooks.js trace-entry.ts FILE [mode]. */
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import type { TraceEvent } from '../../../src/admin/protocol/trace-event.ts';
 import { openTraceViewer } from '../../../ui/trace/open.ts';
 
-const [file = '', mode = ''] = process.argv.slice(2);
+const [given = '', mode = '', directory = '.'] = process.argv.slice(2);
+const file = path.resolve(given);
+process.chdir(directory);
 
 function recorded(): TraceEvent[] {
   return readFileSync(file, 'utf8')

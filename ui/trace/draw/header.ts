@@ -1,5 +1,5 @@
 import { fitSegments, rowWidth, seg, type Row, type Segment } from '../../terminal/row.ts';
-import { clipMiddle } from '../../terminal/text.ts';
+import { clipMiddle, width } from '../../terminal/text.ts';
 import { isProblem, requestLine, statusText, type RequestFacts } from '../request.ts';
 import type { TraceState } from '../state.ts';
 import { formatMicros } from '../timing.ts';
@@ -34,12 +34,20 @@ function requestSegments(state: TraceState, facts: RequestFacts, room: number): 
   const showTitle = room >= 70;
   const title = showTitle ? [seg(` ${clipMiddle(state.title, 24)}`, 'dim'), seg('  ')] : [seg(' ')];
   const used = rowWidth(outcome) + rowWidth(title);
-  return [...title, seg(clipMiddle(requestLine(facts), Math.max(8, room - used)), 'title'), ...outcome];
+  return [...title, seg(shortLine(facts, Math.max(8, room - used)), 'title'), ...outcome];
+}
+
+/** The request in the room there is: the host is left out before the path is cut. */
+function shortLine(facts: RequestFacts, room: number): string {
+  const whole = requestLine(facts);
+  if (width(whole) <= room || facts.path === undefined) return clipMiddle(whole, room);
+  return clipMiddle(`${facts.method ?? ''} ${facts.path}`, room);
 }
 
 function streamSegments(state: TraceState): Segment[] {
-  if (state.stream.complete) return [seg('■ complete ', 'dim')];
-  return state.attached ? [seg('● following ', 'success')] : [seg('‖ detached ', 'warn')];
+  const word = (text: string): string => (state.columns < 60 ? ' ' : ` ${text} `);
+  if (state.stream.complete) return [seg(`■${word('complete')}`, 'dim')];
+  return state.attached ? [seg(`●${word('following')}`, 'success')] : [seg(`‖${word('detached')}`, 'warn')];
 }
 
 function secondLine(state: TraceState, facts: RequestFacts | undefined): Segment[] {
