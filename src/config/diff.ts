@@ -3,7 +3,7 @@ import { REDACTED } from '../shared/secret.ts';
 import { formatPath, type Path } from './load/problem.ts';
 import { isSecret } from './schema/marks.ts';
 import { root } from './schema/root.ts';
-import { candidates, childSchema, isMap, layers } from './schema/walk.ts';
+import { alternatives, candidates, childSchema, isMap } from './schema/walk.ts';
 import type { z } from 'zod';
 
 /** One place where two configurations differ. */
@@ -27,7 +27,7 @@ export function diffConfigs(before: unknown, after: unknown): Difference[] {
   ): void {
     if (isDeepStrictEqual(pair.before, pair.after)) return;
     const keys = sharedKeys(pair.before, pair.after);
-    if (keys === undefined || schemas.some(isSecretLayer)) {
+    if (keys === undefined || schemas.some((schema) => isSecretFor(schema, pair))) {
       differences.push(difference(schemas, pair, path));
       return;
     }
@@ -60,7 +60,7 @@ function difference(
 }
 
 function redact(schemas: readonly z.core.$ZodType[], value: unknown): unknown {
-  if (schemas.some(isSecretLayer)) return REDACTED;
+  if (schemas.some((schema) => isSecretValue(schema, value))) return REDACTED;
   if (Array.isArray(value)) return value.map((item, index) => redact(childSchemas(schemas, value, index), item));
   if (!isMap(value)) return value;
   return Object.fromEntries(
@@ -72,8 +72,15 @@ function childSchemas(schemas: readonly z.core.$ZodType[], value: unknown, key: 
   return schemas.flatMap((schema) => candidates(schema, value)).flatMap((schema) => childSchema(schema, key) ?? []);
 }
 
-function isSecretLayer(schema: z.core.$ZodType): boolean {
-  return [...layers(schema)].some(isSecret);
+function isSecretFor(
+  schema: z.core.$ZodType,
+  { before, after }: { readonly before: unknown; readonly after: unknown },
+): boolean {
+  return isSecretValue(schema, before) || isSecretValue(schema, after);
+}
+
+function isSecretValue(schema: z.core.$ZodType, value: unknown): boolean {
+  return [...alternatives(schema, value)].some(isSecret);
 }
 
 function at(value: unknown, key: string | number): unknown {

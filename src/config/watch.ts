@@ -11,8 +11,8 @@ export interface WatchOptions {
 export interface FileWatch {
   /** Resolves when the watchers are set and the present state of the files is known. */
   readonly ready: Promise<void>;
-  /** Watches other files from now on; what changed in between is told. */
-  update(paths: readonly string[]): void;
+  /** Watches other files from now on. Resolves as `ready` does. */
+  update(paths: readonly string[]): Promise<void>;
   close(): void;
 }
 
@@ -39,9 +39,7 @@ class Watch implements FileWatch {
   #paths: readonly string[];
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
-  /** One look at a time; a look asked for meanwhile follows. */
-  #looking: Promise<void> | undefined;
-  #again = false;
+  #looks: Promise<void> = Promise.resolve();
 
   constructor(
     paths: readonly string[],
@@ -57,10 +55,10 @@ class Watch implements FileWatch {
     this.ready = this.#look();
   }
 
-  update(paths: readonly string[]): void {
+  async update(paths: readonly string[]): Promise<void> {
     this.#paths = paths;
     for (const path of this.#states.keys()) if (!paths.includes(path)) this.#states.delete(path);
-    void this.#look();
+    await this.#look();
   }
 
   close(): void {
@@ -79,20 +77,15 @@ class Watch implements FileWatch {
     this.#timer = setTimeout(() => void this.#look(), this.#debounceMs);
   };
 
+  /** Looks one after the other, so that each compares with what the one before saw. */
   #look(): Promise<void> {
-    if (this.#looking !== undefined) {
-      this.#again = true;
-      return this.#looking;
-    }
-    this.#looking = this.#compare().finally(() => {
-      this.#looking = undefined;
-      if (this.#again && !this.#closed) void this.#look();
-      this.#again = false;
-    });
-    return this.#looking;
+    const compare = (): Promise<void> => this.#compare();
+    this.#looks = this.#looks.then(compare, compare);
+    return this.#looks;
   }
 
   async #compare(): Promise<void> {
+    if (this.#closed) return;
     const paths = this.#paths;
     await this.#rearm(paths);
     const changed: string[] = [];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ConfigIssueCode } from '../errors.ts';
 import { isSecret } from '../schema/marks.ts';
-import { candidates, childSchema, isMap, layers } from '../schema/walk.ts';
+import { alternatives, candidates, childSchema, isMap } from '../schema/walk.ts';
 import { formatPath, type Path, type Problem } from './problem.ts';
 import { nearest } from './suggest.ts';
 import type { Screened } from './screen.ts';
@@ -147,12 +147,10 @@ export function isSecretAt(schema: z.core.$ZodType, path: Path, root: unknown): 
   let at: readonly z.core.$ZodType[] = [schema];
   let value = root;
   for (const [index, part] of path.entries()) {
-    const children = at
-      .flatMap((option) => candidates(option, value))
-      .flatMap((option) => childSchema(option, part) ?? []);
-    if (children.some((option) => [...layers(option)].some(isSecret))) return true;
+    const parent = value;
     value = valueAt(root, path.slice(0, index + 1));
-    at = children;
+    at = at.flatMap((option) => candidates(option, parent)).flatMap((option) => childSchema(option, part) ?? []);
+    if (at.some((option) => [...alternatives(option, value)].some(isSecret))) return true;
   }
   return false;
 }

@@ -34,6 +34,16 @@ export function candidates(schema: z.core.$ZodType, value: unknown): readonly z.
     .filter((option: z.core.$ZodType) => fits(option, value));
 }
 
+/** Every schema on the way to a value: the layers, and those of the alternatives that fit its kind. */
+export function* alternatives(schema: z.core.$ZodType, value: unknown): Generator<z.core.$ZodType> {
+  yield* layers(schema);
+  const bare = unwrap(schema);
+  if (!(bare instanceof z.ZodUnion)) return;
+  for (const option of bare.def.options) {
+    if (candidates(option, value).some((candidate) => fits(candidate, value))) yield* alternatives(option, value);
+  }
+}
+
 function fits(schema: z.core.$ZodType, value: unknown): boolean {
   if (schema instanceof z.ZodArray) return Array.isArray(value);
   if (schema instanceof z.ZodObject || schema instanceof z.ZodRecord) return isMap(value);

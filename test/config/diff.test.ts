@@ -1,0 +1,52 @@
+import { describe, expect, test } from '@jest/globals';
+import { diffConfigs } from '../../src/config/index.ts';
+
+describe('differences between configurations', () => {
+  test('equal ones have none', async () => {
+    const config = { gateways: { default: { port: 1 } }, routes: [{ name: 'a' }] };
+    expect(await diffConfigs(config, structuredClone(config))).toEqual([]);
+    expect(await diffConfigs(null, undefined)).toEqual([]);
+  });
+
+  test('what came, went and changed is told with its path', async () => {
+    const before = { gateways: { default: { port: 4000 }, old: { port: 1 } }, routes: [{ name: 'a' }] };
+    const after = { gateways: { default: { port: 4001 } }, routes: [{ name: 'a' }, { name: 'b' }] };
+    expect(await diffConfigs(before, after)).toEqual([
+      { kind: 'changed', path: 'gateways.default.port', before: 4000, after: 4001 },
+      { kind: 'removed', path: 'gateways.old', before: { port: 1 } },
+      { kind: 'added', path: 'routes[1]', after: { name: 'b' } },
+    ]);
+  });
+
+  test('a value that changes its kind is one difference', async () => {
+    expect(await diffConfigs({ routes: [{ gateways: 'a' }] }, { routes: [{ gateways: ['a'] }] })).toEqual([
+      { kind: 'changed', path: 'routes[0].gateways', before: 'a', after: ['a'] },
+    ]);
+  });
+
+  test('secrets are redacted by the schema, in changes and inside parts that came or went', async () => {
+    const pem = '-----BEGIN PRIVATE KEY-----\nabc\n';
+    const before = { gateways: { a: { port: 1, tls: { cert: 'a.pem', key: pem } } } };
+    const after = {
+      gateways: {
+        a: { port: 1, tls: { cert: 'a.pem', key: `${pem}x` } },
+        b: { port: 2, tls: { key: { file: 'secret-path' } } },
+      },
+    };
+    const differences = await diffConfigs(before, after);
+    expect(differences).toEqual([
+      { kind: 'changed', path: 'gateways.a.tls.key', before: '<redacted>', after: '<redacted>' },
+      { kind: 'added', path: 'gateways.b', after: { port: 2, tls: { key: '<redacted>' } } },
+    ]);
+  });
+
+  test('secrets of sections that are refused are redacted too', async () => {
+    const keys = (key: string) => ({ routes: [{ policies: { apiKey: { keys: [{ key }] }, backendAuth: { key } } }] });
+    const text = JSON.stringify(await diffConfigs(keys('first-secret'), keys('second-secret')));
+    expect(text).not.toContain('-secret');
+  });
+
+  test('keys that the schema does not know are told as they are', async () => {
+    expect(await diffConfigs({}, { unknown: { x: 1 } })).toEqual([{ kind: 'added', path: 'unknown', after: { x: 1 } }]);
+  });
+});
