@@ -25,6 +25,8 @@ export function createDataPlane(init: DataPlaneInit): DataPlane {
   return new GatewayDataPlane(init);
 }
 
+const SAMPLE_MS = 1000;
+
 interface Prepared {
   readonly engine: Engine;
   readonly binds: readonly CompiledBind[];
@@ -46,6 +48,8 @@ class GatewayDataPlane implements DataPlane {
   #pools: PoolSet | null = null;
   #prepared: Prepared | null = null;
   #connections = 0;
+  /** Long connections would show in the byte counters only at their end. */
+  readonly #sampling = setInterval(() => this.#sampleBytes(), SAMPLE_MS).unref();
 
   constructor(init: DataPlaneInit) {
     this.#init = init;
@@ -102,6 +106,7 @@ class GatewayDataPlane implements DataPlane {
 
   destroy(): void {
     this.rollback();
+    clearInterval(this.#sampling);
     for (const port of [...this.#ports.values(), ...this.#leaving]) port.destroy();
     this.#ports.clear();
     this.#leaving.clear();
@@ -121,6 +126,11 @@ class GatewayDataPlane implements DataPlane {
     );
     const runs = [...(this.#runtime?.live ?? [])].map((run) => run.describe(now));
     return [...ports, ...runs];
+  }
+
+  #sampleBytes(): void {
+    for (const port of this.#ports.values()) port.sampleBytes();
+    for (const port of this.#leaving) port.sampleBytes();
   }
 
   #engineDeps(): EngineDeps {

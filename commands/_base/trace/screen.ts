@@ -2,7 +2,7 @@ import type { Frames } from '../../../src/admin/client/request-groups.ts';
 import type { TraceEvent } from '../../../src/admin/protocol/trace-event.ts';
 import { messageOf, type ExitCode } from '../../../src/shared/errors.ts';
 import type { Cli } from '../cli.ts';
-import { usageError } from '../usage-error.ts';
+import { terminalOf } from '../terminal.ts';
 import type { TraceSource } from './source.ts';
 
 /** Opens the trace viewer; React and Ink come in here and nowhere else. */
@@ -40,15 +40,4 @@ async function* withFailures(source: TraceSource): AsyncGenerator<TraceEvent> {
 
 function failureEvent(error: unknown): TraceEvent {
   return { eventStart: null, eventEnd: 0, severity: 'error', message: { type: 'message', text: messageOf(error) } };
-}
-
-function terminalOf(cli: Cli): {
-  readonly env: Cli['env'];
-  readonly stdin: NodeJS.ReadStream;
-  readonly stdout: NodeJS.WriteStream;
-} {
-  const { stdin, stdout, env } = cli;
-  if (stdin.isTTY !== true || stdout.isTTY !== true) throw usageError('the viewer needs a terminal');
-  // Both were just found to be terminals.
-  return { env, stdin: stdin as unknown as NodeJS.ReadStream, stdout: stdout as unknown as NodeJS.WriteStream };
 }

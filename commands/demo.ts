@@ -1,0 +1,115 @@
+import { AdminClient } from '../src/admin/client/admin-client.ts';
+import { parseAdminAddress } from '../src/admin/client/address.ts';
+import type { TraceStream } from '../src/admin/client/trace-stream.ts';
+import type { TraceEvent } from '../src/admin/protocol/trace-event.ts';
+import { exitCodes, type ExitCode } from '../src/shared/errors.ts';
+import type { Demo } from '../src/demo/demo.ts';
+import type { Gateway } from '../proxy/index.ts';
+import { Flags } from '@oclif/core';
+import { portFlag } from './_base/flags.ts';
+import { GwCommand } from './_base/gw-command.ts';
+import { requestLines } from './_base/demo-lines.ts';
+import { terminalOf } from './_base/terminal.ts';
+
+const DEFAULT_PORT = 4000;
+const DEFAULT_ADMIN_PORT = 15000;
+
+export default class DemoCommand extends GwCommand {
+  static override summary = 'Run a gateway with something behind it and something to see.';
+  static override description =
+    'Starts a gateway on a built-in configuration, upstreams for it (an echo, a slow one, a flaky one, a failing one, a stream), and some traffic. On a terminal a screen shows the requests and opens their traces; elsewhere each request is a line. A port that is taken is replaced by a free one.';
+  static override flags = {
+    port: portFlag({ summary: 'Port of the gateway.', default: DEFAULT_PORT }),
+    'admin-port': portFlag({ char: 'p', summary: 'Port of the admin interface.', default: DEFAULT_ADMIN_PORT }),
+    plain: Flags.boolean({ summary: 'Lines instead of the screen, on a terminal too.' }),
+    traffic: Flags.boolean({ summary: 'Send requests of its own.', default: true, allowNo: true }),
+  };
+  static override examples = ['gwctl demo', 'gwctl demo --port 8080 --plain'];
+
+  async run(): Promise<ExitCode | void> {
+    const { flags } = await this.parse(DemoCommand);
+    const { prepareDemo } = await import('../src/demo/demo.ts');
+    const demo = await prepareDemo({ port: flags.port, adminPort: flags['admin-port'] });
+    try {
+      return await this.#withGateway(demo, flags);
+    } finally {
+      await demo.upstreams.close();
+    }
+  }
+
+  async #withGateway(demo: Demo, flags: { plain: boolean; traffic: boolean }): Promise<ExitCode | void> {
+    const { Gateway, standaloneProvider } = await import('../proxy/index.ts');
+    const gateway = await Gateway.start({
+      provider: standaloneProvider({ kind: 'text', text: demo.text, name: 'demo' }, { env: this.cli.env }),
+      build: { version: this.config.version, gitRevision: '' },
+    });
+    const admin = parseAdminAddress(gateway.addresses.admin ?? '');
+    const client = new AdminClient(admin, { timeoutMs: 10_000 });
+    let stopTraffic: () => void = () => {};
+    try {
+      const stream = await client.trace({ follow: true });
+      if (flags.traffic) stopTraffic = (await import('../src/demo/traffic.ts')).startTraffic(demo.port);
+      return await (this.#onTerminal(flags.plain)
+        ? this.#screen(demo, stream)
+        : this.#lines({ demo, gateway, stream }));
+    } finally {
+      stopTraffic();
+      await client.close();
+      await gateway.shutdown();
+    }
+  }
+
+  #onTerminal(plain: boolean): boolean {
+    return !plain && this.cli.stdin.isTTY === true && this.cli.stdout.isTTY === true;
+  }
+
+  async #screen(demo: Demo, stream: TraceStream): Promise<ExitCode> {
+    const [{ openLiveScreen }, { recordedRequest, sendRecorded }] = await Promise.all([
+      import('../ui/live/open.ts'),
+      import('../src/demo/resend.ts'),
+    ]);
+    const code = await openLiveScreen({
+      title: 'gwctl demo',
+      addresses: [`http://localhost:${demo.port}`],
+      curls: demo.curls,
+      events: eventsOf(stream),
+      resend: async (recorded) => {
+        const again = recordedRequest(recorded);
+        if (again !== undefined) await sendRecorded(again, demo.port);
+      },
+      ...terminalOf(this.cli),
+    });
+    // The screen's codes are 0 and 130.
+    return code as ExitCode;
+  }
+
+  async #lines({ demo, gateway, stream }: { demo: Demo; gateway: Gateway; stream: TraceStream }): Promise<ExitCode> {
+    const giveBack = this.cli.takeSignals(() => stream.close());
+    void gateway.done.then(() => stream.close());
+    try {
+      await this.out(banner(demo, gateway));
+      for await (const line of requestLines(stream)) await this.out(`${line}\n`);
+    } finally {
+      giveBack();
+    }
+    return exitCodes.ok;
+  }
+}
+
+function banner(demo: Demo, gateway: Gateway): string {
+  return [
+    `gateway   http://localhost:${demo.port}`,
+    `admin     http://${gateway.addresses.admin}`,
+    '',
+    'Try these in another terminal:',
+    ...demo.curls.map((curl) => `  ${curl}`),
+    `  gwctl proxy trace --address ${gateway.addresses.admin} --port ${demo.port} -- http://localhost:${demo.port}/echo`,
+    '',
+    'Requests (Ctrl-C ends the demo):',
+    '',
+  ].join('\n');
+}
+
+async function* eventsOf(stream: TraceStream): AsyncGenerator<TraceEvent> {
+  for await (const { event } of stream) yield event;
+}
