@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto';
-
 import type { ConfigStatus } from '../../src/admin/protocol/status.ts';
 import type { GatewayConfig, ProcessConfig } from '../../src/config/ir/index.ts';
 import { GwError, messageOf } from '../../src/shared/errors.ts';
-import { LogFilter, Logger, type Log } from '../../src/shared/log.ts';
+import { type LogFilter, Logger, type Log } from '../../src/shared/log.ts';
 import type { AdminCall, AdminReply } from '../admin/admin-call.ts';
 import { configDumpEndpoint } from '../admin/config-dump/endpoint.ts';
 import { configStatusEndpoint } from '../admin/config-status.ts';
@@ -31,11 +29,14 @@ import { LocalServers, type LocalAddresses } from './local-servers.ts';
 import { probePort } from './port-probe.ts';
 import { profiledThreads } from './profiled-threads.ts';
 import { ReloadQueue } from './reload-queue.ts';
+import { returnMemory } from './return-memory.ts';
 import { RuntimeFacts } from './runtime-facts.ts';
 import { SeriesTotals } from './shared-metrics.ts';
+import { engineModule, initialFilter, sharedRandom } from './start-values.ts';
 import type { DataNoteHandlers, ThreadHandle } from './thread-handle.ts';
 import { TraceGate } from './trace-gate.ts';
 import { versionFacts, type BuildFacts } from './version-facts.ts';
+import { aborted, pause } from './waiting.ts';
 
 const RUNTIME_TIMEOUT_MS = 1000;
 
@@ -158,6 +159,11 @@ export class Gateway {
     return this.#closing;
   }
 
+  /** A data plane in this thread must not be stopped for it. */
+  #tidy(): void {
+    if (this.#options.inThread !== true) returnMemory();
+  }
+
   async #start(first: ReadConfig): Promise<void> {
     this.#local = await LocalServers.open({
       config: this.#process,
@@ -173,6 +179,7 @@ export class Gateway {
     this.#warn(first);
     const { admin } = this.addresses;
     this.#log.info('configuration is live', { revision: first.revision, source: this.#options.provider.source, admin });
+    this.#tidy();
   }
 
   async #reload(): Promise<ReloadResult> {
@@ -181,7 +188,8 @@ export class Gateway {
     try {
       read = await provider.read();
       if (this.#closing !== null) throw new GwError('the gateway is shutting down', { code: 'GW_SHUTTING_DOWN' });
-      await this.#apply(read);
+      // A touched file, or one that came back as it was, is no change.
+      if (read.revision !== this.#history.live.revision) await this.#apply(read);
       this.#history.accept(read);
       this.#watching?.update(read.files);
       this.#warn(read);
@@ -190,6 +198,8 @@ export class Gateway {
     } catch (error) {
       await this.#reject(read, error);
       return { kind: 'rejected', error: error instanceof Error ? error : new Error(messageOf(error)) };
+    } finally {
+      this.#tidy();
     }
   }
 
@@ -373,41 +383,4 @@ export class Gateway {
     await this.#writer.flush();
     this.#done.resolve();
   }
-}
-
-function engineModule(): URL {
-  const name = import.meta.url.endsWith('.ts') ? '../engine/data-plane.ts' : '../engine/data-plane.js';
-  return new URL(name, import.meta.url);
-}
-
-function initialFilter(config: ProcessConfig): LogFilter {
-  const filter = LogFilter.parse(config.logging.level);
-  if (typeof filter !== 'string') return filter;
-  throw new GwError(`config.logging.level: ${filter}`, {
-    code: 'GW_CONFIG_VALUE',
-    hint: 'for example: info,request=off',
-  });
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
-function sharedRandom(bytes: number): SharedArrayBuffer {
-  const shared = new SharedArrayBuffer(bytes);
-  new Uint8Array(shared).set(randomBytes(bytes));
-  return shared;
 }

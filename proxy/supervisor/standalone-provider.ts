@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+
 import { diffConfigs, loadConfig, watchFiles, type ConfigSource, type Environment } from '../../src/config/index.ts';
 import { policyWarnings } from '../policy/warnings.ts';
 import type { ConfigProvider, ReadConfig } from './config-provider.ts';
@@ -8,6 +10,9 @@ export interface StandaloneOptions {
   readonly directory?: string | undefined;
 }
 
+/** File systems stamp changes with a coarse clock: a change may look this much older than it is. */
+const CLOCK_GRAIN_MS = 20;
+
 /** A standalone configuration: a file, standard input or a text. */
 export function standaloneProvider(source: ConfigSource, options: StandaloneOptions): ConfigProvider {
   return new StandaloneProvider(source, options);
@@ -17,6 +22,8 @@ class StandaloneProvider implements ConfigProvider {
   readonly source: string;
   readonly #options: StandaloneOptions;
   #from: ConfigSource;
+  /** Epoch milliseconds at which the last reading began. */
+  #readAt = 0;
 
   constructor(source: ConfigSource, options: StandaloneOptions) {
     this.#from = source;
@@ -25,6 +32,7 @@ class StandaloneProvider implements ConfigProvider {
   }
 
   async read(): Promise<ReadConfig> {
+    this.#readAt = Date.now();
     const loaded = await loadConfig(this.#from, this.#options);
     // Standard input is read once; later reloads are about the files that it names.
     if (this.#from.kind === 'stdin') this.#from = { kind: 'text', text: loaded.text, name: '<stdin>' };
@@ -35,7 +43,17 @@ class StandaloneProvider implements ConfigProvider {
   }
 
   watch(files: readonly string[], onChange: () => void) {
-    return watchFiles(files, onChange);
+    const watching = watchFiles(files, onChange);
+    void watching.ready.then(() => this.#lookBack(files, onChange));
+    return watching;
+  }
+
+  /** A file that changed between its reading and the setting of the watch would wait for its next change. */
+  async #lookBack(files: readonly string[], onChange: () => void): Promise<void> {
+    const changedAt = await Promise.all(
+      files.map(async (file) => (await stat(file).catch(() => null))?.ctimeMs ?? Number.POSITIVE_INFINITY),
+    );
+    if (changedAt.some((at) => at >= this.#readAt - CLOCK_GRAIN_MS)) onChange();
   }
 
   async diff(live: ReadConfig, rejected: ReadConfig | null) {

@@ -176,6 +176,7 @@ describe('reloading', () => {
     const running = await start(gatewayConfig({ workerThreads: 2 }));
     const port = await listening();
     running.provider.next = gatewayConfig({ workerThreads: 2 }, [bind(0), bind(port)]);
+    running.provider.text = 'a: 5';
     const result = await running.gateway.reload();
     expect(result).toMatchObject({ kind: 'rejected', error: { code: 'GW_BIND' } });
     expect((await running.traffic('/')).status).toBe(200);
