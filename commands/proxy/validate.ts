@@ -3,7 +3,7 @@ import { outputFlag } from '../_base/flags.ts';
 import { GwCommand } from '../_base/gw-command.ts';
 import { usageError } from '../_base/usage-error.ts';
 import { renderDocument } from '../_base/view.ts';
-import { exitCodes, type ExitCode } from '../../src/shared/errors.ts';
+import { exitCodes, GwError, type ExitCode } from '../../src/shared/errors.ts';
 
 export default class ProxyValidate extends GwCommand {
   static override summary = 'Check a configuration without starting anything.';
@@ -19,6 +19,8 @@ export default class ProxyValidate extends GwCommand {
     const { loadConfig, ConfigError, renderIssues } = await import('../../src/config/index.ts');
     try {
       const loaded = await loadConfig(source, { env: this.cli.env });
+      const { checkCompiles } = await import('../../proxy/engine/check.ts');
+      for (const warning of checkCompiles(loaded.config)) await this.note(`warning: ${warning}`);
       if (flags.output !== 'text')
         await this.out(
           await renderDocument({ valid: true, revision: loaded.revision, issues: loaded.warnings }, flags.output),
@@ -29,9 +31,11 @@ export default class ProxyValidate extends GwCommand {
       return exitCodes.ok;
     } catch (error) {
       // A file that cannot be read is no finding about its content.
-      if (!(error instanceof ConfigError) || error.code === 'GW_CONFIG_FILE') throw error;
+      if (!(error instanceof GwError) || error.code === 'GW_CONFIG_FILE') throw error;
+      const { code, message } = error;
+      const issues = error instanceof ConfigError ? error.issues : [{ code, severity: 'error', message }];
       if (flags.output !== 'text')
-        await this.out(await renderDocument({ valid: false, revision: null, issues: error.issues }, flags.output));
+        await this.out(await renderDocument({ valid: false, revision: null, issues }, flags.output));
       else await this.out(`${error.message}\n`);
       return exitCodes.findings;
     }

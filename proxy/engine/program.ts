@@ -18,8 +18,8 @@ export class RouteProgram {
   readonly pipeline: RoutePipeline;
   readonly backends: ReadonlyMap<RouteBackend, BackendProgram>;
   readonly mirrors: readonly MirrorProgram[];
-  /** Numbers of requests that met no backend. */
-  readonly unanswered: BackendSeries;
+  readonly #series: RouteSeries;
+  #unanswered: BackendSeries | null = null;
 
   constructor(parts: {
     route: HttpRoute;
@@ -32,7 +32,12 @@ export class RouteProgram {
     this.pipeline = parts.pipeline;
     this.backends = parts.backends;
     this.mirrors = parts.mirrors;
-    this.unanswered = parts.series.backend('', '');
+    this.#series = parts.series;
+  }
+
+  /** Numbers of requests that met no backend; made on first use, as most routes never need them. */
+  get unanswered(): BackendSeries {
+    return (this.#unanswered ??= this.#series.backend('', ''));
   }
 
   responseSteps(backend: BackendProgram | null): readonly NamedResponseStep[] {

@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto';
+
+import type { GatewayConfig } from '../../src/config/ir/index.ts';
+import { endpointIdentities } from '../backends/endpoint-identity.ts';
+import { EndpointStore } from '../backends/endpoint-store.ts';
+import { EndpointView } from '../backends/endpoint-view.ts';
+import { policyWarnings } from '../policy/warnings.ts';
+import { systemClock } from '../exchange/wait.ts';
+import { compileBind } from '../listener/compiled.ts';
+import { ThreadMetrics } from '../telemetry/thread-metrics.ts';
+import { Engine } from './engine.ts';
+
+/**
+ * Compiles a configuration as a start would, and opens nothing. Throws the `GwError` that the start would throw; returns
+ * what is legal but has no effect.
+ */
+export function checkCompiles(config: GatewayConfig): readonly string[] {
+  const identities = endpointIdentities(config);
+  const store = new EndpointStore(identities.size + 1);
+  const engine = new Engine(config, {
+    revision: 'check',
+    rows: store.acquireAll(identities),
+    deps: {
+      backends: { view: new EndpointView(store.buffer) },
+      metrics: new ThreadMetrics(() => {}),
+      policies: { clock: systemClock, snapshot() {}, responseSnapshot() {} },
+    },
+  });
+  for (const bind of engine.config.binds) compileBind(bind, config.frontend, randomBytes(48));
+  return policyWarnings(config);
+}
