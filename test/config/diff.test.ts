@@ -46,6 +46,22 @@ describe('differences between configurations', () => {
     expect(text).not.toContain('-secret');
   });
 
+  test('values of headers that carry credentials are redacted', async () => {
+    const set = (value: string) => ({
+      routes: [{ policies: { requestHeaderModifier: { set: { Authorization: value, 'x-plain': value } } } }],
+    });
+    expect(await diffConfigs(set('one'), set('two'))).toEqual([
+      {
+        kind: 'changed',
+        path: 'routes[0].policies.requestHeaderModifier.set.Authorization',
+        before: '<redacted>',
+        after: '<redacted>',
+      },
+      { kind: 'changed', path: 'routes[0].policies.requestHeaderModifier.set.x-plain', before: 'one', after: 'two' },
+    ]);
+    expect(JSON.stringify(await diffConfigs({}, set('three')))).toContain('"Authorization":"<redacted>"');
+  });
+
   test('keys that the schema does not know are told as they are', async () => {
     expect(await diffConfigs({}, { unknown: { x: 1 } })).toEqual([{ kind: 'added', path: 'unknown', after: { x: 1 } }]);
   });

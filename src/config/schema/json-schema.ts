@@ -9,7 +9,10 @@ export function jsonSchema(): object {
     target: 'draft-7',
     io: 'input',
     unrepresentable: 'any',
-    override: ({ zodSchema, jsonSchema: out }) => describeMarks(zodSchema, out),
+    override: ({ zodSchema, jsonSchema: out }) => {
+      describeMarks(zodSchema, out);
+      allowVariables(out);
+    },
   });
   return { $schema: schema.$schema, title: 'gwctl configuration', ...schema };
 }
@@ -27,4 +30,14 @@ function describeMarks(schema: z.core.$ZodType, out: z.core.JSONSchema.BaseSchem
       out.description = out.description === undefined ? note : `${out.description} ${note}`;
     return;
   }
+}
+
+/** A dollar sign begins a variable, which an editor cannot expand: any value may hold one. */
+const VARIABLE = '\\$';
+
+function allowVariables(out: z.core.JSONSchema.BaseSchema): void {
+  if (out.type === 'integer' || out.type === 'number' || out.type === 'boolean') {
+    out.type = [out.type, 'string'];
+    out.pattern = VARIABLE;
+  } else if (typeof out.pattern === 'string') out.pattern = `${out.pattern}|${VARIABLE}`;
 }

@@ -36,6 +36,25 @@ export function secret<S extends z.ZodType>(schema: S): S {
   return marked;
 }
 
+const headerMapMarks = z.registry<{ readonly headers: true }>();
+
+/** Stands for the values that are secret by their key alone. */
+export const SECRET_VALUE: z.ZodType = secret(z.unknown());
+
+/** Marks a map of header names to values: those of headers that carry credentials are secret. */
+export function headerMap<S extends z.ZodType>(schema: S): S {
+  headerMapMarks.add(schema, { headers: true });
+  return schema;
+}
+
+/** Whether an entry of a map is secret because its key is a header that carries credentials. */
+export function isCredential(map: z.core.$ZodType, key: string): boolean {
+  return headerMapMarks.has(map) && CREDENTIAL_HEADER.test(key);
+}
+
+const CREDENTIAL_HEADER =
+  /^(authorization|proxy-authorization|cookie|set-cookie)$|token|secret|password|credential|api[-_]?key/i;
+
 export function notBuiltMark(schema: z.core.$ZodType): NotBuiltMark | undefined {
   return notBuiltMarks.get(schema);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isCredential, SECRET_VALUE } from './marks.ts';
 
 /** A schema without its wrappers: optional, default, nullable, lazy, and the input side of a transformation. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
@@ -53,7 +54,7 @@ function fits(schema: z.core.$ZodType, value: unknown): boolean {
 /** The schema of a key of an object, of an entry of a record, of an element of a list. */
 export function childSchema(schema: z.core.$ZodType, key: string | number): z.core.$ZodType | undefined {
   if (schema instanceof z.ZodObject) return Object.hasOwn(schema.shape, key) ? schema.shape[key] : undefined;
-  if (schema instanceof z.ZodRecord) return schema.def.valueType;
+  if (schema instanceof z.ZodRecord) return isCredential(schema, String(key)) ? SECRET_VALUE : schema.def.valueType;
   if (schema instanceof z.ZodArray) return schema.def.element;
   return undefined;
 }

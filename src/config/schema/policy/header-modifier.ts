@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { object } from '../build.ts';
+import { headerMap } from '../marks.ts';
 import { headerName, headerValue } from '../scalars.ts';
 
-const values = z.record(headerName, headerValue);
+const values = headerMap(z.record(headerName, headerValue));
 
 /** `requestHeaderModifier` and `responseHeaderModifier`: literal changes, applied add, set, remove. */
 export const headerModifier = object(
