@@ -77,6 +77,8 @@ async function print(error: unknown, argv: readonly string[], cli: Cli): Promise
 /** Errors may come before the flags were read, so these two look for themselves. */
 function wantsJson(argv: readonly string[]): boolean {
   const words = ownWords(argv);
+  // There -o is the file that is written.
+  if (words.slice(0, 2).includes('profile')) return false;
   return words.some((word, at) => {
     if (/^(-o|--output)$/.test(word)) return /^jsonl?$/.test(words[at + 1] ?? '');
     return /^(-o=?|--output=)jsonl?$/.test(word);

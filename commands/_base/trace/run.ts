@@ -36,6 +36,7 @@ export async function runTrace(plan: TracePlan, source: TraceSource, output: Tra
   let seen = 0;
   try {
     for await (const group of deadline.guard(groupRequests(printing(plan, source.frames, output)))) {
+      if (plan.count !== undefined && seen >= plan.count) break;
       seen += 1;
       const events = group.map((frame) => frame.event);
       if (plan.format === 'text')
@@ -43,7 +44,8 @@ export async function runTrace(plan: TracePlan, source: TraceSource, output: Tra
           `${seen > 1 ? '\n' : ''}${renderTrace(events.map(shown(plan)), { paint: output.paint, width: output.columns })}`,
         );
       failures.push(...checkExpectations(events, plan.expected));
-      if (plan.count !== undefined && seen >= plan.count) break;
+      // A request that is cut off leaves it to the stream to say why.
+      if (plan.count !== undefined && seen >= plan.count && isWhole(events)) break;
     }
   } finally {
     deadline.stop();
@@ -55,6 +57,10 @@ export async function runTrace(plan: TracePlan, source: TraceSource, output: Tra
   }
   if (failures.length > 0) throw expectationError(failures);
   if (hasExpectations(plan.expected)) await output.note(`as expected${seen > 1 ? `, ${seen} times` : ''}`);
+}
+
+function isWhole(events: readonly TraceFrame['event'][]): boolean {
+  return events.some((event) => event.message.type === 'requestFinished');
 }
 
 function shown(plan: TracePlan): (event: TraceFrame['event']) => TraceFrame['event'] {

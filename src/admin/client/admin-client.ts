@@ -176,7 +176,10 @@ export class AdminClient {
   ): Promise<Dispatcher.ResponseData> {
     this.#options.signal?.throwIfAborted();
     this.#dispatcher ??= await connectTo(this.address);
-    return this.#dispatcher.request({ ...options, path, headersTimeout: 0, bodyTimeout: 0 });
+    const answer = await this.#dispatcher.request({ ...options, path, headersTimeout: 0, bodyTimeout: 0 });
+    // Whoever reads the body meets its error there; a body that nobody reads must not end the process.
+    answer.body.on('error', () => {});
+    return answer;
   }
 
   async #refusal(path: string, answer: Dispatcher.ResponseData): Promise<GwError> {

@@ -86,7 +86,8 @@ export function transportError(thrown: unknown, address: AdminAddress): GwError 
   const code = systemCodeOf(thrown) ?? systemCodeOf(causeOf(thrown)) ?? innerCode(thrown) ?? '';
   const known = UNREACHABLE[code];
   if (known !== undefined) return new UnreachableError(`cannot reach ${where}: ${known}`, thrown);
-  if (code.startsWith('HPE_')) return new ProtocolError(`${where} answers with something else than HTTP`, thrown);
+  if (code.startsWith('HPE_') || (thrown instanceof Error && thrown.name === 'HTTPParserError'))
+    return new ProtocolError(`${where} answers with something else than HTTP`, thrown);
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
     return new TimeoutError(`${where} did not answer in time`);
   if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') {

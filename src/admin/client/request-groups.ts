@@ -38,6 +38,7 @@ export async function* ownFrames(
   isOwn: (frame: TraceFrame) => boolean | undefined,
 ): AsyncGenerator<TraceFrame> {
   const waiting = new Map<string, TraceFrame[]>();
+  const foreign = new Set<string>();
   const source = frames[Symbol.asyncIterator]();
   let own: string | undefined;
   let finished = false;
@@ -51,11 +52,17 @@ export async function* ownFrames(
       next = source.next();
       const frame: TraceFrame = result.value;
       const id: string = frame.event.requestId ?? '';
+      // Without ids a start begins another request.
+      if (frame.event.message.type === 'requestStarted') foreign.delete(id);
+      if (foreign.has(id)) continue;
       if (own === undefined) {
         const held = [...(waiting.get(id) ?? []), frame];
         waiting.set(id, held);
         const verdict = isOwn(frame);
-        if (verdict === false) waiting.delete(id);
+        if (verdict === false) {
+          foreign.add(id);
+          waiting.delete(id);
+        }
         if (verdict !== true) continue;
         own = id;
         yield* held;

@@ -1,5 +1,5 @@
 import { GwError, messageOf } from '../../shared/errors.ts';
-import { asNumber, asObject, asText, isObject, type JsonObject } from './lenient.ts';
+import { asArray, asNumber, asObject, asText, isObject, type JsonObject } from './lenient.ts';
 import type { Severity, TraceEvent, TraceMessage } from './trace-event.ts';
 
 const SEVERITIES: readonly string[] = ['success', 'info', 'warn', 'error'];
@@ -69,8 +69,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
   routeSelection: (message) => ({
     selectedRoute: asText(message['selectedRoute']) ?? null,
     evaluatedRoutes: texts(message['evaluatedRoutes']),
-    ...(Array.isArray(message['rejectedRoutes'])
-      ? { rejectedRoutes: message['rejectedRoutes'].flatMap(rejectedRoute) }
+    ...('rejectedRoutes' in message
+      ? { rejectedRoutes: asArray(message['rejectedRoutes']).flatMap(rejectedRoute) }
       : {}),
   }),
   policySelection: (message) => ({
