@@ -1,6 +1,8 @@
 /** ES modules all the way: Jest runs the TypeScript sources, worker threads run them through Node's own type stripping. */
 export default {
   testEnvironment: 'node',
+  // Tests start processes and worker threads; a busy machine may take its time.
+  testTimeout: 30_000,
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts', '**/*.test.tsx'],
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
