@@ -60,7 +60,7 @@ function commandEntry(command: Command.Loadable): Entry {
 }
 
 /** One entry for each command, under its own name, not its aliases. */
-function primaryCommands(config: CliConfig): readonly Command.Loadable[] {
+export function primaryCommands(config: CliConfig): readonly Command.Loadable[] {
   return config.commands
     .filter((command) => !command.hidden && ![...command.aliases, ...command.hiddenAliases].includes(command.id))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
