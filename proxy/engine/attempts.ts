@@ -1,3 +1,4 @@
+import { formatDuration } from '../../src/shared/duration.ts';
 import { outcomeOf, outcomeOfError, timedOut, type Endpoint, type Outcome } from '../backends/health.ts';
 import { rateLimitHint } from '../backends/rate-limit-hint.ts';
 import type { Picked } from '../backends/resolved.ts';
@@ -92,7 +93,15 @@ function discard(run: RequestRun, answer: UpstreamAnswer): void {
 }
 
 async function backOff(run: RequestRun, backoffMs: number): Promise<Refusal | null> {
+  const { trace } = run.exchange;
+  const startedAt = trace?.now() ?? null;
   const waited = await waitWithin(run.exchange, backoffMs, systemClock);
+  const cut = waited === 'elapsed' ? '' : ', cut short';
+  trace?.emit(
+    { type: 'policyEvent', kind: 'retry', details: `backed off ${formatDuration(backoffMs)}${cut}` },
+    'info',
+    startedAt,
+  );
   if (waited === 'elapsed') return null;
   return waited === 'deadline' ? requestTimeout : clientLeft;
 }
