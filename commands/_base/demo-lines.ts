@@ -1,6 +1,6 @@
 import type { TraceFrame } from '../../src/admin/client/trace-frames.ts';
 import { groupRequests } from '../../src/admin/client/request-groups.ts';
-import { factsOf, type RequestFacts } from '../../ui/trace/request.ts';
+import { factsOf, shortRoute, type RequestFacts } from '../../ui/trace/request.ts';
 import { formatMicros } from '../../ui/trace/timing.ts';
 
 /** One line for each request of a follow stream, when it has ended. */
@@ -10,15 +10,10 @@ export async function* requestLines(frames: AsyncIterable<TraceFrame>): AsyncGen
 
 function requestLine(facts: RequestFacts): string {
   const { method, path, status, route, backend, totalUs, error, startTime } = facts;
-  const way = route === null || route === undefined ? 'no route' : `route ${routeName(route)}`;
+  const way = route === null || route === undefined ? 'no route' : `route ${shortRoute(route)}`;
   const retried = facts.backendCalls > 1 ? ` (${facts.backendCalls} calls)` : '';
   const target = backend === undefined ? '' : ` → ${backend}${retried}`;
   const failure = error === undefined ? '' : `  ${error}`;
   const time = (startTime ?? '').slice(11, 23);
   return `${time}  ${status ?? '---'}  ${(method ?? '').padEnd(4)} ${path ?? ''}  ${way}${target}  ${formatMicros(totalUs)}${failure}`;
-}
-
-/** The name behind the listener's key and the namespace. */
-function routeName(key: string): string {
-  return key.split('/').at(-1) ?? key;
 }

@@ -148,7 +148,7 @@ function requestRow(
   ];
   const status = fitSegments([statusSegment(facts)], columns.status);
   const tail = [
-    middle(facts.route === null ? 'none' : (facts.route ?? ''), columns.route, 'dim'),
+    middle(facts.route === null ? 'none' : shortRoute(facts.route ?? ''), columns.route, 'dim'),
     middle(facts.backend ?? '', columns.backend, 'dim'),
   ];
   const took = columns.took > 0 ? [seg(`${fitRight(formatMicros(facts.totalUs), columns.took - 1)} `)] : [];

@@ -115,3 +115,8 @@ function requestFields(state: RequestState | undefined): Partial<RequestFacts> {
     scheme: request.scheme,
   };
 }
+
+/** The end of a route's key that tells routes apart: what is in front of it names the listener. */
+export function shortRoute(key: string): string {
+  return key.split('/').slice(-2).join('/');
+}
