@@ -3,6 +3,7 @@ import { drawPane, innerSize } from '../terminal/pane.ts';
 import { fitSegments, highlight, row, rowWidth, seg, type Row, type Segment } from '../terminal/row.ts';
 import { clipMiddle, fit, fitRight } from '../terminal/text.ts';
 import { statusSegment } from '../trace/draw/header.ts';
+import { shortRoute } from '../trace/request.ts';
 import { formatMicros } from '../trace/timing.ts';
 import { rateOf } from './arrival.ts';
 import { liveCommands, liveFooter, selectedIndex } from './commands.ts';
