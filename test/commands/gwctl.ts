@@ -1,4 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface Finished {
@@ -13,11 +15,19 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
+/** Hundreds of processes strip the types of the same files. */
+const cache = join(tmpdir(), 'gwctl-test-compile-cache');
+
 const launcher = fileURLToPath(new URL('from-source.ts', import.meta.url));
 
 /** Starts gwctl from its sources with an environment of its own. */
 export function startGwctl(words: readonly string[], options: RunOptions = {}): ChildProcessWithoutNullStreams {
-  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...options.env };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '',
+    NODE_COMPILE_CACHE: cache,
+    ...options.env,
+  };
   return spawn(process.execPath, ['--no-warnings', launcher, ...words], { env, cwd: options.cwd ?? process.cwd() });
 }
 
