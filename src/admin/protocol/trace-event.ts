@@ -50,7 +50,14 @@ export type TraceMessage =
   /** Made by a client about the stream itself; never sent by a server. */
   | { readonly type: 'message'; readonly text: string };
 
-export type PolicyPhase = 'frontend' | 'listenerFrontend' | 'gateway' | 'route' | 'backend' | 'subBackend' | 'inlineBackend';
+export type PolicyPhase =
+  | 'frontend'
+  | 'listenerFrontend'
+  | 'gateway'
+  | 'route'
+  | 'backend'
+  | 'subBackend'
+  | 'inlineBackend';
 
 export type PolicyResult =
   | { readonly type: 'skip'; readonly reason: string }
@@ -91,7 +98,12 @@ export interface RequestState {
     readonly bind?: string;
     readonly gateway?: { readonly namespace: string; readonly name: string };
     readonly listener?: { readonly name: string };
-    readonly route?: { readonly namespace: string; readonly name: string; readonly kind?: string; readonly rule?: string };
+    readonly route?: {
+      readonly namespace: string;
+      readonly name: string;
+      readonly kind?: string;
+      readonly rule?: string;
+    };
     readonly requestProcessingDuration?: string;
     readonly upstreamDuration?: string;
     readonly responseProcessingDuration?: string;
