@@ -7,6 +7,7 @@ import type { Headers } from '../exchange/headers.ts';
 import type { HttpRequest, HttpResponse } from '../exchange/message.ts';
 import type { Delivery, Transport } from '../exchange/transport.ts';
 import type { FieldParser } from './fields.ts';
+import { badRequestAnswer } from './bad-request.ts';
 import { HeadReader } from './head-reader.ts';
 import { type BodySource, IncomingBody } from './incoming-body.ts';
 import { Http1Error } from './limits.ts';
@@ -349,7 +350,7 @@ export class Http1Connection implements Transport, BodySource, Swept {
       gone();
     }
     incoming?.fail(error);
-    this.#socket.write(refusalText(error), 'latin1');
+    this.#socket.write(badRequestAnswer(error), 'latin1');
     this.#close();
   }
 
@@ -451,26 +452,4 @@ export class Http1Connection implements Transport, BodySource, Swept {
     outgoing?.abandon();
     this.#responseDone(outgoing?.bytes ?? 0, error);
   }
-}
-
-function refusalText(error: Http1Error): string {
-  const body = error.message;
-  return interimHeadLines(error.status) + `content-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`;
-}
-
-function interimHeadLines(status: number): string {
-  return `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\ncontent-type: text/plain\r\nx-gw-reason: InvalidRequest\r\n`;
-}
-
-function reasonPhrase(status: number): string {
-  const phrases: Readonly<Record<number, string>> = {
-    400: 'Bad Request',
-    408: 'Request Timeout',
-    413: 'Content Too Large',
-    417: 'Expectation Failed',
-    431: 'Request Header Fields Too Large',
-    501: 'Not Implemented',
-    505: 'HTTP Version Not Supported',
-  };
-  return phrases[status] ?? 'Bad Request';
 }
