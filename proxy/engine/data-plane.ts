@@ -45,7 +45,8 @@ class GatewayDataPlane implements DataPlane {
   readonly #leaving = new Set<BoundPort>();
   readonly #listenerDeps: ListenerDependencies;
   #runtime: Runtime | null = null;
-  #pools: PoolSet | null = null;
+  /** The last one is in use; calls of earlier ones finish. */
+  readonly #pools: { readonly preserveCase: boolean; readonly set: PoolSet }[] = [];
   #prepared: Prepared | null = null;
   #connections = 0;
   /** Long connections would show in the byte counters only at their end. */
@@ -110,7 +111,7 @@ class GatewayDataPlane implements DataPlane {
     for (const port of [...this.#ports.values(), ...this.#leaving]) port.destroy();
     this.#ports.clear();
     this.#leaving.clear();
-    this.#pools?.close();
+    for (const { set } of this.#pools) set.close();
     this.#sweeper.close();
   }
 
@@ -142,12 +143,23 @@ class GatewayDataPlane implements DataPlane {
   }
 
   #swapEngine(engine: Engine): Runtime {
-    if (this.#runtime !== null) {
-      this.#runtime.engine = engine;
-      return this.#runtime;
+    const pools = this.#poolsFor(engine);
+    if (this.#runtime === null) {
+      this.#runtime = new Runtime({ init: this.#init, pools, endpoints: this.#endpoints, engine });
     }
+    this.#runtime.engine = engine;
+    this.#runtime.pools = pools;
+    return this.#runtime;
+  }
+
+  /** The pools stay over reloads, unless header names are to be written in another way. */
+  #poolsFor(engine: Engine): PoolSet {
+    const preserveCase = engine.config.frontend.http.http1HeaderCase === 'preserve';
+    const current = this.#pools.at(-1);
+    if (current !== undefined && current.preserveCase === preserveCase) return current.set;
+    current?.set.retainOnly(new Set());
     const { process: settings } = engine.config;
-    this.#pools = createUpstreamPools({
+    const set = createUpstreamPools({
       resolver: new CachingResolver({
         lookupFamily: settings.dns.lookupFamily,
         enableIpv6: settings.enableIpv6,
@@ -155,10 +167,10 @@ class GatewayDataPlane implements DataPlane {
       }),
       poolIdleTimeoutMs: settings.backend.poolIdleTimeoutMs,
       poolMaxSize: settings.backend.poolMaxSize,
-      preserveCase: engine.config.frontend.http.http1HeaderCase === 'preserve',
+      preserveCase,
     });
-    this.#runtime = new Runtime({ init: this.#init, pools: this.#pools, endpoints: this.#endpoints, engine });
-    return this.#runtime;
+    this.#pools.push({ preserveCase, set });
+    return set;
   }
 
   /** A port that the new configuration does not have: it stops accepting, open connections finish. */

@@ -7,16 +7,16 @@ import type { Histogram } from '../telemetry/thread-metrics.ts';
 import type { Engine } from './engine.ts';
 import type { RequestRun } from './run.ts';
 
-/** What the requests of one data thread share. The engine is the only part that a reload replaces. */
+/** What the requests of one data thread share. A reload replaces the engine, and rarely the pools. */
 export class Runtime {
   readonly init: DataPlaneInit;
-  readonly pools: UpstreamPools;
   readonly endpoints: EndpointView;
   readonly callDuration: Histogram;
   readonly mirrorDuration: Histogram;
   /** Requests in flight, oldest first. */
   readonly live = new Set<RequestRun>();
   engine: Engine;
+  pools: UpstreamPools;
   readonly #idPrefix: string;
   #ids = 0;
 

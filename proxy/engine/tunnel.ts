@@ -8,6 +8,7 @@ import { refuse } from '../exchange/refusal.ts';
 import { Splice } from '../listener/splice.ts';
 import type { BackendProgram } from './program.ts';
 import type { RequestRun } from './run.ts';
+import * as tracing from './tracing.ts';
 
 /** A tunnel that carries nothing for an hour is closed, as TCP routes are. */
 const TUNNEL_IDLE_MS = 60 * 60 * 1000;
@@ -40,6 +41,7 @@ export function takeOverUpgrade(run: RequestRun, response: UpstreamResponse): Ht
     response.upgraded.destroy();
     return run.refuse(cannotUpgrade);
   }
+  if (exchange.trace !== null) tracing.responseSnapshot(run, 'final response', response);
   join(run, client, response.upgraded, 101);
   return null;
 }
