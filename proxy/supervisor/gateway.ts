@@ -376,7 +376,7 @@ export class Gateway {
     this.#watching?.close();
     this.#hub.close();
     await this.#threads.end();
-    this.#log.info('stopped');
+    if (this.#started) this.#log.info('stopped');
     await this.#local?.close();
     this.#heartbeats.close();
     this.#runtime.close();
