@@ -3,6 +3,7 @@ import { type ClientHttp2Stream, constants } from 'node:http2';
 import { messageOf } from '../../src/shared/errors.ts';
 import { emptyBody, type Body, type BodySink } from '../exchange/body.ts';
 import { Headers } from '../exchange/headers.ts';
+import { cancelStream } from '../http2/reset.ts';
 import { fieldsOf } from './http2-fields.ts';
 import { UpstreamError, type UpstreamCall, type UpstreamRequest, type UpstreamResponse } from './upstream.ts';
 
@@ -104,7 +105,7 @@ export class Http2Call implements UpstreamCall, BodySink {
 
   #giveUp(error: UpstreamError): void {
     this.#failedBy ??= error;
-    this.#stream.close(constants.NGHTTP2_CANCEL);
+    cancelStream(this.#stream);
     this.#settle();
   }
 
@@ -169,8 +170,7 @@ class Http2Body implements Body {
     if (this.complete) return;
     this.#cancelled = true;
     this.complete = true;
-    this.#stream.close(constants.NGHTTP2_CANCEL);
-    this.#stream.resume();
+    cancelStream(this.#stream);
   }
 
   fail(error: UpstreamError): void {

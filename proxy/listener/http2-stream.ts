@@ -5,6 +5,7 @@ import { emptyBody, type Body, type BodySink } from '../exchange/body.ts';
 import type { Headers } from '../exchange/headers.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Delivery, Transport } from '../exchange/transport.ts';
+import { breakStream, cancelStream } from '../http2/reset.ts';
 import { type BodyReader, Http2RequestBody } from './http2-body.ts';
 import type { Http2RequestHead } from './http2-request.ts';
 
@@ -184,7 +185,8 @@ export class Http2Exchange implements Transport, BodySink, BodyReader {
       this.#cut(error);
     } else {
       this.#lost();
-      this.#reset(constants.NGHTTP2_CANCEL);
+      this.#cutHere = true;
+      cancelStream(this.#stream);
     }
   }
 
@@ -224,7 +226,7 @@ export class Http2Exchange implements Transport, BodySink, BodyReader {
     done?.({ kind: 'complete', bytes: this.#bytes });
     if (this.#incoming === null || this.#stream.readableEnded) return;
     setImmediate(() => {
-      if (!this.#stream.readableEnded) this.#reset(constants.NGHTTP2_NO_ERROR);
+      if (!this.#stream.readableEnded) this.#stopUpload();
     });
   }
 
@@ -232,13 +234,14 @@ export class Http2Exchange implements Transport, BodySink, BodyReader {
     const done = this.#done;
     this.#done = null;
     this.#clientGone = null;
-    this.#reset(constants.NGHTTP2_INTERNAL_ERROR);
+    this.#cutHere = true;
+    breakStream(this.#stream);
     done?.({ kind: 'cut', bytes: this.#bytes, error });
   }
 
-  #reset(code: number): void {
+  #stopUpload(): void {
     this.#cutHere = true;
-    if (!this.#stream.destroyed && !this.#stream.closed) this.#stream.close(code);
+    if (!this.#stream.destroyed && !this.#stream.closed) this.#stream.close(constants.NGHTTP2_NO_ERROR);
   }
 
   readonly #onClose = (): void => {

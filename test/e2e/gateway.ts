@@ -23,13 +23,15 @@ export interface RunningGateway {
   /** The real port behind the one in the configuration. */
   port(configured: number): number;
   readonly admin: string;
+  readonly stats: string;
+  readonly readiness: string;
   reload(text: string): Promise<ReloadResult>;
   close(): Promise<void>;
 }
 
 /**
- * Runs a gateway on a configuration whose ports are placeholders: every socket opens on a free port. In the test's own
- * thread, or with real worker threads.
+ * Runs a gateway on a configuration whose ports below 1024 are placeholders: their sockets open on free ports. In the
+ * test's own thread, or with real worker threads.
  */
 export async function startGateway(text: string, options: { threads?: number } = {}): Promise<RunningGateway> {
   const source = new TextProvider(text);
@@ -55,6 +57,8 @@ export async function startGateway(text: string, options: { threads?: number } =
     log,
     logged,
     admin: `http://${gateway.addresses.admin}`,
+    stats: `http://${gateway.addresses.stats}`,
+    readiness: `http://${gateway.addresses.readiness}`,
     port: (configured) => gateway.addresses.binds.find(({ bindKey }) => bindKey === `bind/${configured}`)?.port ?? 0,
     reload: (next) => {
       source.text = next;
@@ -90,7 +94,11 @@ class TextProvider {
           readinessAddr: local,
           workerThreads: threads ?? 1,
         };
-        const binds = read.config.binds.map((bind) => ({ ...bind, host: '127.0.0.1', port: 0 }));
+        const binds = read.config.binds.map((bind) => ({
+          ...bind,
+          host: '127.0.0.1',
+          port: bind.port < 1024 ? 0 : bind.port,
+        }));
         return { ...read, config: { ...read.config, process, binds } };
       },
       watch: () => ({ update() {}, close() {} }),
