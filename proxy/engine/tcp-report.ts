@@ -13,6 +13,7 @@ export function reportTcp(runtime: Runtime | null, record: TcpRecord): void {
     listener: listener?.name,
     routeRule: route?.ruleName,
     route: route === null ? undefined : `${route.namespace}/${route.name}`,
+    endpoint: record.endpoint ?? undefined,
     sourceAddress: addressText(connection.sourceAddress, connection.sourcePort),
     sourceIdentity: connection.tls?.peer?.identity,
     tlsSni: record.sni,

@@ -69,6 +69,8 @@ export interface TcpRecord {
   readonly sni: string | null;
   readonly route: TcpRoute | null;
   readonly backend: RouteBackend | null;
+  /** `ip:port` that was dialled. */
+  readonly endpoint: string | null;
   /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly durationMs: number;

@@ -1,7 +1,9 @@
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import type { RouteBackend, TcpRoute } from '../../src/config/ir/index.ts';
 import { messageOf } from '../../src/shared/errors.ts';
+import { joinHostPort } from '../backends/connect.ts';
 import type { ConnectionFacts } from '../exchange/connection.ts';
 import type { ListenerDependencies, TcpOutcome, TcpRecord } from './contract.ts';
 import { Splice, type SpliceEnd } from './splice.ts';
@@ -37,6 +39,7 @@ class TcpProxy {
   readonly #startedTick = performance.now();
   #route: TcpRoute | null = null;
   #backend: RouteBackend | null = null;
+  #endpoint: string | null = null;
   #reported = false;
 
   constructor(client: Duplex, connection: ConnectionFacts, start: TcpStart, deps: TcpDependencies) {
@@ -66,6 +69,7 @@ class TcpProxy {
       backend.destroy();
       return;
     }
+    this.#endpoint = endpointOf(backend);
     this.#client.off('error', this.#onEarlyError);
     this.#client.off('close', this.#onEarlyClose);
     const splice = new Splice(this.#client, backend, {
@@ -92,6 +96,7 @@ class TcpProxy {
       sni: this.#start.sni,
       route: this.#route,
       backend: this.#backend,
+      endpoint: this.#endpoint,
       startedAt: this.#startedAt,
       durationMs: performance.now() - this.#startedTick,
       bytesReceived: end?.bytesReceived ?? 0,
@@ -101,4 +106,10 @@ class TcpProxy {
     };
     this.#deps.onTcpClosed(record);
   }
+}
+
+/** `ip:port` that the way to the backend leads to; null for a unix socket. */
+function endpointOf(backend: Duplex): string | null {
+  if (!(backend instanceof Socket) || backend.remoteAddress === undefined) return null;
+  return joinHostPort(backend.remoteAddress, backend.remotePort ?? 0);
 }

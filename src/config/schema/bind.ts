@@ -62,7 +62,7 @@ export const bind = withRule(
       tunnelProtocol: notBuiltWhen(
         z.enum(['direct', 'hboneWaypoint', 'hboneGateway', 'proxy', 'connect']),
         (value) => value === 'hboneWaypoint' || value === 'hboneGateway' || value === 'connect',
-        'this tunnel protocol',
+        'a tunnel protocol other than direct and proxy',
       )
         .default('direct')
         .describe('`proxy`: connections start with the PROXY protocol.'),

@@ -158,7 +158,7 @@ export const processConfig = object(
     histograms: notBuiltWhen(
       z.enum(['classic', 'native', 'both']),
       (value) => value !== 'classic',
-      'this kind of histogram',
+      'a histogram kind other than classic',
     ).default('classic'),
     standardAttributes: notBuilt(
       object('Who a request belongs to.', { user: cel.optional(), group: cel.optional() }),

@@ -34,7 +34,7 @@ export const workload = withRule(
       protocol: notBuiltWhen(
         z.enum(['TCP', 'HBONE', 'LegacyIstioMtls']),
         (value) => value !== 'TCP',
-        'this workload protocol',
+        'a workload protocol other than TCP',
       ).default('TCP'),
       networkMode: z.enum(['Standard', 'HostNetwork']).default('Standard'),
       status: z.enum(['Healthy', 'Unhealthy']).default('Healthy'),
