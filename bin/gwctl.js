@@ -37,6 +37,10 @@ async function completion() {
   const { completionCommands, completionScript, shells } = await import(url('commands/_base/completion.js'));
   if (!shells.includes(argv[1])) return false;
   const commands = Object.values(JSON.parse(fs.readFileSync(manifest, 'utf8')).commands);
+  process.stdout.on('error', (error) => {
+    if (error.code === 'EPIPE') return;
+    fail(`cannot write the answer: ${error.message}`, 'another file', 'GW_WRITE');
+  });
   process.stdout.write(completionScript(argv[1], 'gwctl', completionCommands(commands)));
   return true;
 }

@@ -1,5 +1,6 @@
 import { Config } from '@oclif/core';
 import type { Readable, Writable } from 'node:stream';
+import { GwError, systemCodeOf } from '../../src/shared/errors.ts';
 import { plainPaint, colourPaint, wantsColour, type Paint } from '../../ui/text/paint.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -41,11 +42,22 @@ export function widthOf(stream: OutputStream): number | undefined {
   return stream.isTTY === true ? (stream.columns ?? 80) : undefined;
 }
 
-/** Writes and waits until the text has left, so that nothing is lost when the process ends next. */
+/**
+ * Writes and waits until the text has left, so that nothing is lost when the process ends next. Throws when it cannot be
+ * written, as on a full disk; a reader that went away is told of by the stream's error event and is no failure here.
+ */
 export async function write(stream: Writable, text: string | Uint8Array): Promise<void> {
   if (text.length === 0) return;
-  await new Promise<void>((resolve) => {
-    // A reader that went away is told of by the stream's error event; the text has nowhere to go then.
-    stream.write(text, () => resolve());
+  const failure = await new Promise<unknown>((resolve) => {
+    try {
+      stream.write(text, resolve);
+    } catch (error) {
+      // Files are written at once, and their stream throws.
+      resolve(error);
+    }
   });
+  const code = systemCodeOf(failure);
+  if (failure instanceof Error && code !== 'EPIPE' && code !== 'ERR_STREAM_DESTROYED') {
+    throw new GwError(`cannot write the answer: ${failure.message}`, { code: 'GW_WRITE', cause: failure });
+  }
 }

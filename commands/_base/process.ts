@@ -22,8 +22,11 @@ export async function runProcess(options: MainOptions): Promise<never> {
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   const onStreamError = (error: Error): void => {
+    // Any other failure reaches whoever wrote.
     if (systemCodeOf(error) === 'EPIPE') abort.abort(new ReaderGone());
   };
+  // oclif throws what its own listener is told, past everybody who could report it.
+  process.stdout.removeAllListeners('error');
   process.stdout.on('error', onStreamError);
   process.stderr.on('error', onStreamError);
   const code = await main(options, cliOf(abort.signal, handlers));

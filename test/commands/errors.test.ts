@@ -194,3 +194,19 @@ describe('files', () => {
     expect([code, stderr]).toEqual([0, '']);
   });
 });
+
+describe('an answer that cannot be written', () => {
+  const onLinux = process.platform === 'linux' ? test : test.skip;
+
+  onLinux('on a full disk is an error without a stack', async () => {
+    const { code, stderr } = await gwctl(['version', '--client'], { redirect: '>/dev/full' });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Error: cannot write the answer: ENOSPC[^\n]*\nCode: GW_WRITE\n$/),
+    ]);
+  });
+
+  onLinux('keeps the exit code when not even the error can be written', async () => {
+    expect((await gwctl(['nope'], { redirect: '2>/dev/full' })).code).toBe(2);
+  });
+});

@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly input?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** A shell's redirection of its own streams, such as `>/dev/full`. */
+  readonly redirect?: string;
 }
 
 /** Hundreds of processes strip the types of the same files. */
@@ -28,7 +30,10 @@ export function startGwctl(words: readonly string[], options: RunOptions = {}): 
     NODE_COMPILE_CACHE: cache,
     ...options.env,
   };
-  return spawn(process.execPath, ['--no-warnings', launcher, ...words], { env, cwd: options.cwd ?? process.cwd() });
+  const command = [process.execPath, '--no-warnings', launcher, ...words];
+  const shell = options.redirect === undefined ? [] : ['sh', '-c', `exec "$@" ${options.redirect}`, 'sh'];
+  const [program = '', ...args] = [...shell, ...command];
+  return spawn(program, args, { env, cwd: options.cwd ?? process.cwd() });
 }
 
 /** Runs gwctl to its end. */
