@@ -4,9 +4,11 @@ import type { TraceStream } from '../src/admin/client/trace-stream.ts';
 import type { TraceEvent } from '../src/admin/protocol/trace-event.ts';
 import { exitCodes, type ExitCode } from '../src/shared/errors.ts';
 import type { Demo } from '../src/demo/demo.ts';
+import { HeldLog } from '../src/demo/held-log.ts';
 import type { Gateway } from '../proxy/index.ts';
 import { Flags } from '@oclif/core';
 import { portFlag } from './_base/flags.ts';
+import { write } from './_base/cli.ts';
 import { GwCommand } from './_base/gw-command.ts';
 import { requestLines } from './_base/demo-lines.ts';
 import { terminalOf } from './_base/terminal.ts';
@@ -39,9 +41,12 @@ export default class DemoCommand extends GwCommand {
 
   async #withGateway(demo: Demo, flags: { plain: boolean; traffic: boolean }): Promise<ExitCode | void> {
     const { Gateway, standaloneProvider } = await import('../proxy/index.ts');
+    const held = this.#onTerminal(flags.plain) ? new HeldLog() : undefined;
     const gateway = await Gateway.start({
       provider: standaloneProvider({ kind: 'text', text: demo.text, name: 'demo' }, { env: this.cli.env }),
       build: { version: this.config.version, gitRevision: '' },
+      // stdout is for the requests.
+      output: held ?? { write: (text) => write(this.cli.stderr, text) },
     });
     const admin = parseAdminAddress(gateway.addresses.admin ?? '');
     const client = new AdminClient(admin, { timeoutMs: 10_000 });
@@ -56,6 +61,7 @@ export default class DemoCommand extends GwCommand {
       stopTraffic();
       await client.close();
       await gateway.shutdown();
+      await write(this.cli.stderr, held?.release() ?? '');
     }
   }
 
