@@ -1,6 +1,8 @@
 import type { Duplex } from 'node:stream';
 
 import type { GatewayConfig, RouteBackend } from '../../src/config/ir/index.ts';
+import { messageOf } from '../../src/shared/errors.ts';
+import { peerOf } from '../backends/connect.ts';
 import { CachingResolver } from '../backends/dns.ts';
 import { systemDnsSources } from '../backends/dns-sources.ts';
 import { EndpointView } from '../backends/endpoint-view.ts';
@@ -17,6 +19,7 @@ import { listenerMetrics } from './listener-metrics.ts';
 import { handleRequest } from './run.ts';
 import { Runtime } from './runtime.ts';
 import { reportTcp } from './tcp-report.ts';
+import { ConnectionTraces } from './tcp-trace.ts';
 import { policySnapshots } from './tracing.ts';
 import { systemClock } from '../exchange/wait.ts';
 
@@ -44,6 +47,7 @@ class GatewayDataPlane implements DataPlane {
   /** Ports of earlier configurations whose connections finish. */
   readonly #leaving = new Set<BoundPort>();
   readonly #listenerDeps: ListenerDependencies;
+  readonly #connectionTraces: ConnectionTraces;
   #runtime: Runtime | null = null;
   /** The last one is in use; calls of earlier ones finish. */
   readonly #pools: { readonly preserveCase: boolean; readonly set: PoolSet }[] = [];
@@ -56,6 +60,7 @@ class GatewayDataPlane implements DataPlane {
     this.#init = init;
     this.#endpoints = new EndpointView(init.shared.endpoints);
     this.#ticketSecret = Buffer.from(Uint8Array.from(new Uint8Array(init.shared.ticketSecret)));
+    this.#connectionTraces = new ConnectionTraces(init.telemetry.traces, () => this.#runtime?.nextRequestId() ?? '');
     this.#listenerDeps = this.#makeListenerDeps();
   }
 
@@ -201,15 +206,20 @@ class GatewayDataPlane implements DataPlane {
       },
       dial: (backend, context) => this.#dial(backend, context),
       metrics: listenerMetrics(this.#init.telemetry.metrics),
-      onTcpClosed: (record: TcpRecord) => reportTcp(this.#runtime, record),
-      onConnectionError: (error: ConnectionError) =>
+      onTcpClosed: (record: TcpRecord) => {
+        this.#connectionTraces.end(record);
+        reportTcp(this.#runtime, record);
+      },
+      onConnectionError: (error: ConnectionError) => {
+        this.#connectionTraces.refused(error);
         log.debug('connection refused', {
           kind: error.kind,
           bind: error.bind,
           'src.addr': error.remoteAddress,
           'tls.sni': error.sni,
           error: error.detail,
-        }),
+        });
+      },
       random: Math.random,
       nextConnectionId: () => (this.#connections += 1),
     };
@@ -218,9 +228,19 @@ class GatewayDataPlane implements DataPlane {
   async #dial(backend: RouteBackend, context: TunnelContext): Promise<Duplex> {
     const runtime = this.#runtime;
     if (runtime === null) throw new Error('no configuration is live');
+    const trace = this.#connectionTraces.begin(context);
     const resolved = runtime.engine.tcpBackend(backend, context.route.policies);
     const picked = resolved.pickTunnel(context.sni === null ? null : `${context.sni}:${context.port}`);
     if (picked.kind === 'refused') throw new Error(picked.refusal.message);
-    return runtime.pools.openTunnel(picked.origin);
+    const start = trace?.now() ?? null;
+    trace?.emit({ type: 'backendCallStart', target: peerOf(picked.origin.address) });
+    try {
+      const way = await runtime.pools.openTunnel(picked.origin);
+      trace?.emit({ type: 'backendCallResult', status: null, error: null }, 'info', start);
+      return way;
+    } catch (error) {
+      trace?.emit({ type: 'backendCallResult', status: null, error: messageOf(error) }, 'error', start);
+      throw error;
+    }
   }
 }

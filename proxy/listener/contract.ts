@@ -43,6 +43,7 @@ export interface ConnectionError {
 }
 
 export interface TunnelContext {
+  readonly connection: ConnectionFacts;
   readonly route: TcpRoute;
   readonly sni: string | null;
   /** Port of the bind: what a `dynamic` backend dials the SNI on. */

@@ -57,10 +57,17 @@ class TcpProxy {
     if (this.#route === null) return this.#refuse('noRoute', null);
     this.#backend = pickBackend(this.#route.backends, this.#deps.random()) ?? null;
     if (this.#backend === null) return this.#refuse('noBackend', null);
-    this.#deps.dial(this.#backend, { route: this.#route, sni: this.#start.sni, port: this.#connection.bindPort }).then(
-      (backend) => this.#connected(backend),
-      (error: unknown) => this.#refuse('dialFailed', messageOf(error)),
-    );
+    this.#deps
+      .dial(this.#backend, {
+        connection: this.#connection,
+        route: this.#route,
+        sni: this.#start.sni,
+        port: this.#connection.bindPort,
+      })
+      .then(
+        (backend) => this.#connected(backend),
+        (error: unknown) => this.#refuse('dialFailed', messageOf(error)),
+      );
   }
 
   #connected(backend: Duplex): void {

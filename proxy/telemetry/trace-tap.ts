@@ -26,6 +26,14 @@ export class TraceTap {
     return this.#gate.watched();
   }
 
+  /** A recorder for something that is no request: followers see it, and it uses no waiting watcher up. */
+  beginFollowed(requestId: string): Recorder | null {
+    if (!this.#gate.watched() || !this.#gate.followed()) return null;
+    const trace = new TraceInFlight(requestId, this.#outbox);
+    this.#outbox.force({ kind: 'begin', requestId, slot: NO_SLOT, follow: true });
+    return new Recorder(requestId, (event) => trace.emit(event), performance.now(), [], trace);
+  }
+
   /** A recorder for a request that somebody wants to see, else null. `originMs` is the `performance.now()` of time zero. */
   begin(requestId: string, originMs: number = performance.now()): Recorder | null {
     const slot = this.#gate.claim();

@@ -107,13 +107,21 @@ function withMessage(facts: RequestFacts, event: TraceEvent): RequestFacts {
 
 function requestFields(state: RequestState | undefined): Partial<RequestFacts> {
   const request = state?.request;
-  if (request === undefined || request === null) return {};
+  if (request === undefined || request === null) return connectionFields(state);
   return {
     method: request.method,
     host: request.host,
     path: request.pathAndQuery ?? request.path,
     scheme: request.scheme,
   };
+}
+
+/** A TCP or TLS connection, which has no request line. */
+function connectionFields(state: RequestState | undefined): Partial<RequestFacts> {
+  const connection = state?.['connection'];
+  if (typeof connection !== 'object' || connection === null || !('protocol' in connection)) return {};
+  const host = 'sni' in connection && typeof connection.sni === 'string' ? connection.sni : undefined;
+  return { method: String(connection.protocol).toUpperCase(), host };
 }
 
 /** The end of a route's key that tells routes apart: what is in front of it names the listener. */
