@@ -16,31 +16,26 @@ import { headerGrpcStatus, watchGrpcStatus } from './grpc-status.ts';
 import { callAdminRouter } from './internal.ts';
 import type { BackendProgram, RouteProgram } from './program.ts';
 import { isGrpc } from './refusal-response.ts';
-import type { RequestRun } from './run.ts';
+import type { InFlight } from './in-flight.ts';
 import * as tracing from './tracing.ts';
-
-/** What came of calling a backend, retries included. */
-export type UpstreamAnswer =
-  | { readonly kind: 'response'; readonly response: HttpResponse }
-  | { readonly kind: 'upgraded'; readonly response: UpstreamResponse }
-  | { readonly kind: 'policy'; readonly policy: string; readonly response: HttpResponse }
-  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly error: UpstreamError | null };
+import type { UpstreamAnswer } from './upstream-answer.ts';
 
 const upstreamCallTimeout = refuse(504, 'Timeout', 'upstream call timeout');
 
 /** Calls the backend, again where the route's retry policy says so. Route policies are not run again, backend policies are. */
 export async function callUpstream(
-  run: RequestRun,
+  flight: InFlight,
   program: RouteProgram,
   backend: BackendProgram,
 ): Promise<UpstreamAnswer> {
   const { retry } = program.pipeline;
-  if (retry === null || run.exchange.request.upgrade !== null) return attempt(run, backend, run.exchange.request.body);
-  return callWithRetries(run, backend, retry);
+  if (retry === null || flight.exchange.request.upgrade !== null)
+    return attempt(flight, backend, flight.exchange.request.body);
+  return callWithRetries(flight, backend, retry);
 }
 
-async function callWithRetries(run: RequestRun, backend: BackendProgram, retry: RetryPlan): Promise<UpstreamAnswer> {
-  const { exchange } = run;
+async function callWithRetries(flight: InFlight, backend: BackendProgram, retry: RetryPlan): Promise<UpstreamAnswer> {
+  const { exchange } = flight;
   const { request } = exchange;
   const replay = request.body.length === 0 ? null : new ReplayableBody(request.body);
   const { headers, authority, target, method } = request;
@@ -51,10 +46,10 @@ async function callWithRetries(run: RequestRun, backend: BackendProgram, retry: 
     else request.headers = headers;
     Object.assign(request, { authority, target, method });
     if (n > 0) request.headers.set('x-retry-attempt', String(n));
-    run.retries = n;
+    flight.retries = n;
     const body = replay === null ? emptyBody : replay.attempt();
     if (last) replay?.seal();
-    const answer = await attempt(run, backend, body);
+    const answer = await attempt(flight, backend, body);
     const replayable = replay === null || replay.canReplay;
     const why = last || !replayable || exchange.clientGone ? null : retryReason(retry, answer);
     if (why === null) {
@@ -65,8 +60,8 @@ async function callWithRetries(run: RequestRun, backend: BackendProgram, retry: 
       { type: 'policyEvent', kind: 'retry', details: `attempt ${n + 1} of ${retry.attempts + 1} failed: ${why}` },
       'warn',
     );
-    discard(run, answer);
-    const refusal = retry.backoffMs === 0 ? null : await backOff(run, retry.backoffMs);
+    discard(flight, answer);
+    const refusal = retry.backoffMs === 0 ? null : await backOff(flight, retry.backoffMs);
     if (refusal !== null) {
       replay?.seal();
       return { kind: 'refused', refusal, error: null };
@@ -86,16 +81,16 @@ function retryReason(retry: RetryPlan, answer: UpstreamAnswer): string | null {
 }
 
 /** The answer of an attempt that is followed by another. */
-function discard(run: RequestRun, answer: UpstreamAnswer): void {
+function discard(flight: InFlight, answer: UpstreamAnswer): void {
   if (answer.kind !== 'response') return;
   answer.response.body.cancel();
-  run.accountAttempt(outcomeOf(answer.response.status));
+  flight.accountAttempt(outcomeOf(answer.response.status));
 }
 
-async function backOff(run: RequestRun, backoffMs: number): Promise<Refusal | null> {
-  const { trace } = run.exchange;
+async function backOff(flight: InFlight, backoffMs: number): Promise<Refusal | null> {
+  const { trace } = flight.exchange;
   const startedAt = trace?.now() ?? null;
-  const waited = await waitWithin(run.exchange, backoffMs, systemClock);
+  const waited = await waitWithin(flight.exchange, backoffMs, systemClock);
   const cut = waited === 'elapsed' ? '' : ', cut short';
   trace?.emit(
     { type: 'policyEvent', kind: 'retry', details: `backed off ${formatDuration(backoffMs)}${cut}` },
@@ -107,8 +102,8 @@ async function backOff(run: RequestRun, backoffMs: number): Promise<Refusal | nu
 }
 
 /** One call: backend policies, the choice of an endpoint, the request out and the response head in. */
-async function attempt(run: RequestRun, backend: BackendProgram, body: Body): Promise<UpstreamAnswer> {
-  const { exchange } = run;
+async function attempt(flight: InFlight, backend: BackendProgram, body: Body): Promise<UpstreamAnswer> {
+  const { exchange } = flight;
   const steps = backend.pipeline.request;
   if (steps.length > 0) {
     const running = runRequest(steps, exchange);
@@ -116,7 +111,7 @@ async function attempt(run: RequestRun, backend: BackendProgram, body: Body): Pr
     if (outcome.kind === 'fail') return { kind: 'refused', refusal: outcome.refusal, error: null };
     if (outcome.kind === 'respond') return { kind: 'policy', policy: outcome.policy, response: outcome.response };
   }
-  if (backend.resolved.kind === 'internal') return callAdminRouter(run, backend.resolved.internalPath, body);
+  if (backend.resolved.kind === 'internal') return callAdminRouter(flight, backend.resolved.internalPath, body);
   const { request, connection } = exchange;
   const picked = backend.resolved.pick({
     authority: request.authority,
@@ -127,49 +122,49 @@ async function attempt(run: RequestRun, backend: BackendProgram, body: Body): Pr
     downstreamTls: connection.tls !== null,
   });
   if (picked.kind === 'refused') return { kind: 'refused', refusal: picked.refusal, error: null };
-  rewriteAuthority(run, backend, picked);
-  run.protocol = picked.origin.protocol === 'http2' ? 'h2' : 'http';
-  return new Attempt(run, backend, picked.endpoint).send(picked.origin, body);
+  rewriteAuthority(flight, backend, picked);
+  flight.protocol = picked.origin.protocol === 'http2' ? 'h2' : 'http';
+  return new Attempt(flight, backend, picked.endpoint).send(picked.origin, body);
 }
 
 /** Backends with a host name get it as authority, unless a policy has decided on another. */
-function rewriteAuthority(run: RequestRun, backend: BackendProgram, picked: Picked): void {
+function rewriteAuthority(flight: InFlight, backend: BackendProgram, picked: Picked): void {
   const mode = backend.pipeline.hostRewrite;
   if (mode === 'off') return;
   const authority = mode === 'auto' ? picked.autoAuthority : picked.authorityHost;
-  if (authority !== null) run.exchange.request.authority = authority;
+  if (authority !== null) flight.exchange.request.authority = authority;
 }
 
 class Attempt {
-  readonly #run: RequestRun;
+  readonly #flight: InFlight;
   readonly #backend: BackendProgram;
   readonly #startedAt = performance.now();
   #expired: Refusal | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(run: RequestRun, backend: BackendProgram, endpoint: Endpoint | null) {
-    this.#run = run;
+  constructor(flight: InFlight, backend: BackendProgram, endpoint: Endpoint | null) {
+    this.#flight = flight;
     this.#backend = backend;
-    run.upstreamStartedAt ??= this.#startedAt;
-    run.beginAttempt(endpoint, this.#startedAt);
+    flight.upstreamStartedAt ??= this.#startedAt;
+    flight.beginAttempt(endpoint, this.#startedAt);
   }
 
   async send(origin: Origin, body: Body): Promise<UpstreamAnswer> {
-    const run = this.#run;
-    const { exchange } = run;
+    const flight = this.#flight;
+    const { exchange } = flight;
     const { request, trace } = exchange;
-    const callStart = trace === null ? null : tracing.callStart(run, trace, origin);
-    const call = run.runtime.pools.send(origin, {
+    const callStart = trace === null ? null : tracing.callStart(flight, trace, origin);
+    const call = flight.runtime.pools.send(origin, {
       method: request.method,
       scheme: origin.tls === null ? 'http' : 'https',
       authority: request.authority,
       target: request.target,
       headers: request.headers,
-      body: trace === null ? body : tracing.requestBody(run, trace, body),
+      body: trace === null ? body : tracing.requestBody(flight, trace, body),
       upgrade: request.upgrade,
-      onInformational: request.version === 'HTTP/1.0' ? undefined : run.forwardInformational,
+      onInformational: request.version === 'HTTP/1.0' ? undefined : flight.forwardInformational,
     });
-    run.call = call;
+    flight.call = call;
     this.#arm(call);
     if (exchange.clientGone) call.cancel();
     try {
@@ -190,14 +185,14 @@ class Attempt {
       );
       return this.#failed(failure);
     } finally {
-      run.call = null;
+      flight.call = null;
       if (this.#timer !== null) clearTimeout(this.#timer);
     }
   }
 
   /** One timer for whichever limit comes first; none when there is no limit. */
   #arm(call: UpstreamCall): void {
-    const { exchange } = this.#run;
+    const { exchange } = this.#flight;
     const limit = this.#backend.pipeline.callTimeoutMs ?? Number.POSITIVE_INFINITY;
     const left = exchange.deadlineAt === null ? Number.POSITIVE_INFINITY : exchange.deadlineAt - performance.now();
     const soonest = Math.min(limit, left);
@@ -212,24 +207,24 @@ class Attempt {
   }
 
   #responded(response: UpstreamResponse): UpstreamAnswer {
-    const run = this.#run;
-    run.upstreamHeadAt = performance.now();
-    run.runtime.callDuration.observe((run.upstreamHeadAt - this.#startedAt) / 1000);
-    run.endpoint = response.peer;
-    if (run.exchange.trace !== null) tracing.rawResponse(run, run.exchange.trace, response);
+    const flight = this.#flight;
+    flight.upstreamHeadAt = performance.now();
+    flight.runtime.callDuration.observe((flight.upstreamHeadAt - this.#startedAt) / 1000);
+    flight.endpoint = response.peer;
+    if (flight.exchange.trace !== null) tracing.rawResponse(flight, flight.exchange.trace, response);
     if (response.status === 101) return { kind: 'upgraded', response };
     stripResponseHopByHop(response.headers);
     const hint = response.status === 429 ? rateLimitHint(response.headers, Date.now()) : undefined;
-    run.attemptAnswered(response.status, headerGrpcStatus(response.headers), hint);
-    watchGrpcStatus(response, run.sawGrpcStatus);
+    flight.attemptAnswered(response.status, headerGrpcStatus(response.headers), hint);
+    watchGrpcStatus(response, flight.sawGrpcStatus);
     return { kind: 'response', response };
   }
 
   #failed(failure: UpstreamError): UpstreamAnswer {
-    const run = this.#run;
-    run.endpoint = failure.peer ?? run.endpoint;
-    run.accountAttempt(this.#outcome(failure));
-    if (run.exchange.clientGone) return { kind: 'refused', refusal: clientLeft, error: failure };
+    const flight = this.#flight;
+    flight.endpoint = failure.peer ?? flight.endpoint;
+    flight.accountAttempt(this.#outcome(failure));
+    if (flight.exchange.clientGone) return { kind: 'refused', refusal: clientLeft, error: failure };
     if (this.#expired !== null) return { kind: 'refused', refusal: this.#expired, error: null };
     return { kind: 'refused', refusal: refusalOf(failure), error: failure };
   }

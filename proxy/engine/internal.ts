@@ -4,14 +4,14 @@ import { Headers } from '../exchange/headers.ts';
 import { queryOf } from '../exchange/message.ts';
 import { refuse } from '../exchange/refusal.ts';
 import { messageOf } from '../../src/shared/errors.ts';
-import type { UpstreamAnswer } from './attempts.ts';
-import type { RequestRun } from './run.ts';
+import type { InFlight } from './in-flight.ts';
+import type { UpstreamAnswer } from './upstream-answer.ts';
 
 const tooLarge = refuse(413, 'InvalidRequest', 'request body too large');
 
 /** Hands a request of an `internal` backend to the admin router of the control thread. */
-export async function callAdminRouter(run: RequestRun, path: string | undefined, body: Body): Promise<UpstreamAnswer> {
-  const { exchange, engine, runtime } = run;
+export async function callAdminRouter(flight: InFlight, path: string | undefined, body: Body): Promise<UpstreamAnswer> {
+  const { exchange, engine, runtime } = flight;
   const { request } = exchange;
   const collected = await collect(body, engine.config.frontend.http.maxBufferSize);
   if (collected.kind === 'failed') return refused(refuse(400, 'InvalidRequest', collected.error.message));

@@ -6,14 +6,14 @@ import { messageOf } from '../../src/shared/errors.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { BackendProgram, MirrorProgram, RouteProgram } from './program.ts';
 import { isGrpc } from './refusal-response.ts';
-import type { RequestRun } from './run.ts';
+import type { InFlight } from './in-flight.ts';
 
 /** A mirror that answers slower than this is given up; nobody waits for it. */
 const MIRROR_TIMEOUT_MS = 30_000;
 
 /** Sends copies of the request, body included, beside the main call: once per request, never delaying it. */
-export function sendMirrors(run: RequestRun, program: RouteProgram, backend: BackendProgram): void {
-  const { exchange } = run;
+export function sendMirrors(flight: InFlight, program: RouteProgram, backend: BackendProgram): void {
+  const { exchange } = flight;
   for (const mirror of [...program.mirrors, ...backend.mirrors]) {
     if (!mirror.plan.shouldMirror(Math.random)) {
       exchange.trace?.skipped('request_mirror', `not drawn: ${mirror.plan.details}`);
@@ -24,27 +24,27 @@ export function sendMirrors(run: RequestRun, program: RouteProgram, backend: Bac
     const copy = { ...request, headers: request.headers.clone() };
     const scoped = trace?.scoped('mirror') ?? null;
     const release = trace?.hold();
-    const limit = run.engine.config.frontend.http.maxBufferSize;
+    const limit = flight.engine.config.frontend.http.maxBufferSize;
     request.body = teeBody(request.body, limit, (result) => {
       if (result.kind === 'dropped') {
         exchange.trace?.skipped('request_mirror', result.reason, 'warn');
         release?.();
         return;
       }
-      void sendMirror(run, { mirror, copy, body: result.body, trace: scoped }).finally(release);
+      void sendMirror(flight, { mirror, copy, body: result.body, trace: scoped }).finally(release);
     });
   }
 }
 
 interface MirrorCopy {
   readonly mirror: MirrorProgram;
-  readonly copy: RequestRun['exchange']['request'];
+  readonly copy: InFlight['exchange']['request'];
   readonly body: BufferedBody;
   readonly trace: Recorder | null;
 }
 
-async function sendMirror(run: RequestRun, { mirror, copy, body, trace }: MirrorCopy): Promise<void> {
-  const { runtime, exchange } = run;
+async function sendMirror(flight: InFlight, { mirror, copy, body, trace }: MirrorCopy): Promise<void> {
+  const { runtime, exchange } = flight;
   const { resolved } = mirror;
   const picked = resolved.pick({
     authority: copy.authority,

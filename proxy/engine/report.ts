@@ -1,56 +1,61 @@
 import type { Reason } from '../exchange/refusal.ts';
 import { splitAuthority } from '../exchange/message.ts';
 import type { Delivery } from '../exchange/transport.ts';
-import type { RequestRun } from './run.ts';
+import type { InFlight } from './in-flight.ts';
 
-/** The end of an exchange: its numbers, its log record, its last trace event. */
-export function reportFinish(run: RequestRun, delivery: Delivery): void {
-  const durationMs = performance.now() - run.exchange.startedAt;
-  countRequest(run, delivery, durationMs);
-  if (run.runtime.init.telemetry.accessLog.enabled) writeRecord(run, delivery, durationMs);
-  const { trace } = run.exchange;
+/** The end of an exchange: the endpoint's account, numbers, log record, last trace event. */
+export function finish(flight: InFlight, delivery: Delivery): void {
+  flight.runtime.live.delete(flight);
+  flight.accountAttempt(flight.outcome(delivery));
+  const durationMs = performance.now() - flight.exchange.startedAt;
+  countRequest(flight, delivery, durationMs);
+  if (flight.runtime.init.telemetry.accessLog.enabled) writeRecord(flight, delivery, durationMs);
+  const { trace } = flight.exchange;
   if (trace === null) return;
-  const status = statusOf(run);
-  const error = errorOf(run, delivery);
+  const status = statusOf(flight);
+  const error = errorOf(flight, delivery);
   const severity = error !== null || status >= 500 ? 'error' : status >= 400 ? 'warn' : 'info';
   trace.emit({ type: 'requestFinished', status, error }, severity);
 }
 
 /** The status that the client saw. */
-function statusOf(run: RequestRun): number {
-  return run.response?.status ?? run.tunnelStatus ?? 0;
+function statusOf(flight: InFlight): number {
+  return flight.response?.status ?? flight.tunnelStatus ?? 0;
 }
 
-function errorOf(run: RequestRun, delivery: Delivery): string | null {
-  if (run.refusal !== null) return run.refusal.message;
+function errorOf(flight: InFlight, delivery: Delivery): string | null {
+  if (flight.refusal !== null) return flight.refusal.message;
   if (delivery.kind === 'cut') return delivery.error.message;
   return delivery.kind === 'clientGone' ? 'client went away' : null;
 }
 
-function reasonOf(run: RequestRun, delivery: Delivery): Reason | 'Upstream' {
-  if (run.refusal !== null) return run.refusal.reason;
-  if (run.answeredBy !== null) return 'DirectResponse';
+function reasonOf(flight: InFlight, delivery: Delivery): Reason | 'Upstream' {
+  if (flight.refusal !== null) return flight.refusal.reason;
+  if (flight.answeredBy !== null) return 'DirectResponse';
   return delivery.kind === 'cut' ? 'UpstreamFailure' : 'Upstream';
 }
 
-function countRequest(run: RequestRun, delivery: Delivery, durationMs: number): void {
-  const { exchange, upstreamStartedAt, upstreamHeadAt } = run;
+function countRequest(flight: InFlight, delivery: Delivery, durationMs: number): void {
+  const { exchange, upstreamStartedAt, upstreamHeadAt } = flight;
   const series =
-    run.backend?.series(run.protocol) ?? run.program?.unanswered ?? run.listener?.unrouted ?? run.engine.unplaced;
+    flight.backend?.series(flight.protocol) ??
+    flight.program?.unanswered ??
+    flight.listener?.unrouted ??
+    flight.engine.unplaced;
   series.finished({
     method: exchange.request.method,
-    status: statusOf(run),
-    reason: reasonOf(run, delivery),
+    status: statusOf(flight),
+    reason: reasonOf(flight, delivery),
     durationMs,
     responseBytes: delivery.bytes,
-    retries: run.retries,
+    retries: flight.retries,
     requestProcessingMs: upstreamStartedAt === null ? undefined : upstreamStartedAt - exchange.startedAt,
-    responseProcessingMs: upstreamHeadAt === null ? undefined : run.respondedAt - upstreamHeadAt,
+    responseProcessingMs: upstreamHeadAt === null ? undefined : flight.respondedAt - upstreamHeadAt,
   });
 }
 
-function writeRecord(run: RequestRun, delivery: Delivery, durationMs: number): void {
-  const { exchange, listener, runtime } = run;
+function writeRecord(flight: InFlight, delivery: Delivery, durationMs: number): void {
+  const { exchange, listener, runtime } = flight;
   const { connection, route } = exchange;
   runtime.init.telemetry.accessLog.write({
     connectionId: connection.id,
@@ -59,20 +64,20 @@ function writeRecord(run: RequestRun, delivery: Delivery, durationMs: number): v
     listener: listener?.name,
     routeRule: route?.ruleName,
     route: route === null ? undefined : `${route.namespace}/${route.name}`,
-    endpoint: run.endpoint ?? undefined,
+    endpoint: flight.endpoint ?? undefined,
     sourceAddress: addressText(connection.sourceAddress, connection.sourcePort),
     sourceIdentity: connection.tls?.peer?.identity,
     method: exchange.request.method,
     host: splitAuthority(exchange.clientAuthority).host,
     path: runtime.init.telemetry.redaction.target(exchange.clientTarget),
     version: exchange.request.version,
-    status: statusOf(run),
-    grpcStatus: run.grpcStatus ?? undefined,
+    status: statusOf(flight),
+    grpcStatus: flight.grpcStatus ?? undefined,
     tlsSni: connection.tls?.sni,
-    protocol: run.protocol === '' ? undefined : run.protocol,
-    retryAttempt: run.retries,
-    error: errorOf(run, delivery) ?? undefined,
-    reason: reasonOf(run, delivery),
+    protocol: flight.protocol === '' ? undefined : flight.protocol,
+    retryAttempt: flight.retries,
+    error: errorOf(flight, delivery) ?? undefined,
+    reason: reasonOf(flight, delivery),
     durationMs,
   });
 }

@@ -5,7 +5,12 @@ import type { UpstreamPools } from '../backends/upstream.ts';
 import type { DataPlaneInit } from '../supervisor/data-plane.ts';
 import type { Histogram } from '../telemetry/thread-metrics.ts';
 import type { Engine } from './engine.ts';
-import type { RequestRun } from './run.ts';
+
+/** A request that has not ended. */
+export interface LiveRequest {
+  /** One line for a person; `now` is of `performance.now()`. */
+  describe(now: number): string;
+}
 
 /** What the requests of one data thread share. A reload replaces the engine, and rarely the pools. */
 export class Runtime {
@@ -14,7 +19,7 @@ export class Runtime {
   readonly callDuration: Histogram;
   readonly mirrorDuration: Histogram;
   /** Requests in flight, oldest first. */
-  readonly live = new Set<RequestRun>();
+  readonly live = new Set<LiveRequest>();
   engine: Engine;
   pools: UpstreamPools;
   readonly #idPrefix: string;

@@ -14,28 +14,28 @@ import { requestState, secondsText } from '../telemetry/request-state.ts';
 import type { RouteSlot } from './engine.ts';
 import type { BackendProgram, RouteProgram } from './program.ts';
 import { shownFrontend, shownPolicies } from './shown-policies.ts';
-import type { RequestRun } from './run.ts';
+import type { InFlight } from './in-flight.ts';
 
-export function begin(run: RequestRun, trace: Recorder): void {
+export function begin(flight: InFlight, trace: Recorder): void {
   trace.emit({ type: 'requestStarted' });
-  snapshot(run, 'initial request');
+  snapshot(flight, 'initial request');
 }
 
-export function placed(run: RequestRun, trace: Recorder): void {
-  const phase = run.listener === null ? 'frontend' : 'listenerFrontend';
-  trace.emit({ type: 'policySelection', phase, effectivePolicy: shownFrontend(run.engine.config.frontend) });
+export function placed(flight: InFlight, trace: Recorder): void {
+  const phase = flight.listener === null ? 'frontend' : 'listenerFrontend';
+  trace.emit({ type: 'policySelection', phase, effectivePolicy: shownFrontend(flight.engine.config.frontend) });
   trace.emit({ type: 'policySelection', phase: 'gateway', effectivePolicy: {} });
-  snapshot(run, 'gateway policies');
+  snapshot(flight, 'gateway policies');
 }
 
 export function routed(
-  run: RequestRun,
+  flight: InFlight,
   trace: Recorder,
   { table, matched }: { table: RouteTable<RouteSlot>; matched: Matched<RouteSlot> | null },
 ): void {
-  const { redaction } = run.runtime.init.telemetry;
+  const { redaction } = flight.runtime.init.telemetry;
   const isSensitive = (name: string): boolean => redaction.isSensitive(name);
-  const { evaluated, rejected } = explain(table, run.exchange.request, { winner: matched, isSensitive });
+  const { evaluated, rejected } = explain(table, flight.exchange.request, { winner: matched, isSensitive });
   const selectedRoute = matched?.route.key ?? null;
   trace.emit(
     { type: 'routeSelection', selectedRoute, evaluatedRoutes: evaluated, rejectedRoutes: rejected },
@@ -51,50 +51,50 @@ export function backendPolicies(trace: Recorder, backend: BackendProgram): void 
   trace.emit({ type: 'policySelection', phase: 'backend', effectivePolicy: shownPolicies(backend.pipeline.effective) });
 }
 
-export function snapshot(run: RequestRun, stage: string): void {
-  const { exchange } = run;
+export function snapshot(flight: InFlight, stage: string): void {
+  const { exchange } = flight;
   const state = requestState(exchange, {
-    redaction: run.runtime.init.telemetry.redaction,
-    proxy: proxyPart(run),
-    backend: backendPart(run),
+    redaction: flight.runtime.init.telemetry.redaction,
+    proxy: proxyPart(flight),
+    backend: backendPart(flight),
   });
   exchange.trace?.emit({ type: 'requestSnapshot', stage, requestState: state });
 }
 
 /** The last state of the request and the call itself; returns the time of the call's start. */
-export function callStart(run: RequestRun, trace: Recorder, origin: Origin): number {
-  snapshot(run, 'final request');
+export function callStart(flight: InFlight, trace: Recorder, origin: Origin): number {
+  snapshot(flight, 'final request');
   const start = trace.now();
   trace.emit({ type: 'backendCallStart', target: peerOf(origin.address) });
   return start;
 }
 
-export function requestBody(run: RequestRun, trace: Recorder, body: Body): Body {
-  return body.length === 0 ? body : recordBody(body, trace, { stage: 'final request', limit: bodyLimit(run) });
+export function requestBody(flight: InFlight, trace: Recorder, body: Body): Body {
+  return body.length === 0 ? body : recordBody(body, trace, { stage: 'final request', limit: bodyLimit(flight) });
 }
 
-export function rawResponse(run: RequestRun, _trace: Recorder, response: UpstreamResponse): void {
-  responseSnapshot(run, 'raw response', response);
+export function rawResponse(flight: InFlight, _trace: Recorder, response: UpstreamResponse): void {
+  responseSnapshot(flight, 'raw response', response);
 }
 
 /** The answer as it leaves, and its body once it has. */
-export function finalResponse(run: RequestRun, trace: Recorder, response: HttpResponse): Body {
-  responseSnapshot(run, 'final response', response);
+export function finalResponse(flight: InFlight, trace: Recorder, response: HttpResponse): Body {
+  responseSnapshot(flight, 'final response', response);
   if (response.body.length === 0) return response.body;
-  return recordBody(response.body, trace, { stage: 'response', limit: bodyLimit(run) });
+  return recordBody(response.body, trace, { stage: 'response', limit: bodyLimit(flight) });
 }
 
 export function responseSnapshot(
-  run: RequestRun,
+  flight: InFlight,
   stage: string,
   response: Pick<HttpResponse, 'status' | 'headers'>,
 ): void {
-  const { exchange } = run;
+  const { exchange } = flight;
   const state = requestState(exchange, {
-    redaction: run.runtime.init.telemetry.redaction,
+    redaction: flight.runtime.init.telemetry.redaction,
     response,
-    proxy: proxyPart(run),
-    backend: backendPart(run),
+    proxy: proxyPart(flight),
+    backend: backendPart(flight),
   });
   exchange.trace?.emit({ type: 'responseSnapshot', stage, requestState: state }, statusSeverity(response.status));
 }
@@ -103,12 +103,12 @@ export function statusSeverity(status: number): Severity {
   return status >= 500 ? 'error' : status >= 400 ? 'warn' : 'info';
 }
 
-function bodyLimit(run: RequestRun): number {
-  return run.engine.config.frontend.http.maxBufferSize;
+function bodyLimit(flight: InFlight): number {
+  return flight.engine.config.frontend.http.maxBufferSize;
 }
 
-function proxyPart(run: RequestRun) {
-  const { exchange, listener, upstreamStartedAt, upstreamHeadAt } = run;
+function proxyPart(flight: InFlight) {
+  const { exchange, listener, upstreamStartedAt, upstreamHeadAt } = flight;
   const { route } = exchange;
   return {
     bind: exchange.connection.bind,
@@ -137,11 +137,11 @@ function proxyPart(run: RequestRun) {
   };
 }
 
-function backendPart(run: RequestRun) {
-  const resolved = run.backend?.resolved;
+function backendPart(flight: InFlight) {
+  const resolved = flight.backend?.resolved;
   return resolved === undefined
     ? undefined
-    : { name: resolved.name, type: resolved.kind, protocol: run.protocol === '' ? 'http' : run.protocol };
+    : { name: resolved.name, type: resolved.kind, protocol: flight.protocol === '' ? 'http' : flight.protocol };
 }
 
 /** Snapshots between policies, which know the exchange alone. */

@@ -1,0 +1,126 @@
+import { formatDuration } from '../../src/shared/duration.ts';
+import { accountFinish, outcomeOf, outcomeOfError, type Endpoint, type Outcome } from '../backends/health.ts';
+import { UpstreamError, type UpstreamCall } from '../backends/upstream.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Headers } from '../exchange/headers.ts';
+import type { HttpResponse } from '../exchange/message.ts';
+import type { Refusal } from '../exchange/refusal.ts';
+import type { Delivery } from '../exchange/transport.ts';
+import type { Engine, EngineListener } from './engine.ts';
+import type { BackendProgram, RouteProgram } from './program.ts';
+import { refusalResponse } from './refusal-response.ts';
+import type { Runtime } from './runtime.ts';
+
+/**
+ * One request on its way: what each step finds out stays here for the later ones and for the report at the end. It keeps
+ * the engine it began with, whatever is swapped meanwhile.
+ */
+export class InFlight {
+  readonly runtime: Runtime;
+  readonly engine: Engine;
+  readonly exchange: Exchange;
+  listener: EngineListener | null = null;
+  program: RouteProgram | null = null;
+  backend: BackendProgram | null = null;
+  /** `ip:port` or socket path that answered, or was tried last. */
+  endpoint: string | null = null;
+  /** What was spoken upstream. */
+  protocol = '';
+  refusal: Refusal | null = null;
+  /** A policy answered by itself (redirect, direct response). */
+  answeredBy: string | null = null;
+  retries = 0;
+  /** `performance.now()` at the start of the first upstream call and at the last response head. */
+  upstreamStartedAt: number | null = null;
+  upstreamHeadAt: number | null = null;
+  response: HttpResponse | null = null;
+  /** `performance.now()` when the response was handed to the transport. */
+  respondedAt = 0;
+  grpcStatus: number | null = null;
+  /** The status that a connection was taken over with. */
+  tunnelStatus: number | null = null;
+  /** The call that waits for its response head. */
+  call: UpstreamCall | null = null;
+  #endpoint: Endpoint | null = null;
+  #attemptStartedAt = 0;
+  #attemptStatus = 0;
+  #rateLimitHintMs: number | undefined;
+
+  constructor(runtime: Runtime, exchange: Exchange) {
+    this.runtime = runtime;
+    this.engine = runtime.engine;
+    this.exchange = exchange;
+    runtime.live.add(this);
+    exchange.transport.onClientGone(this.#clientGone);
+  }
+
+  /** The gateway's own error as a response; the reason stays for log and metrics. */
+  refuse(refusal: Refusal): HttpResponse {
+    this.refusal = refusal;
+    return refusalResponse(refusal, this.exchange.request);
+  }
+
+  /** One line for a person who asks what is going on. */
+  describe(now: number): string {
+    const { request, startedAt, clientAuthority } = this.exchange;
+    const age = formatDuration(Math.round(now - startedAt));
+    const path = this.runtime.init.telemetry.redaction.target(request.target);
+    return `${request.method} ${clientAuthority}${path}: ${this.#state()}, ${age}`;
+  }
+
+  #state(): string {
+    if (this.response !== null) return 'sending the response';
+    return this.call === null ? 'in policies' : 'waiting for the upstream';
+  }
+
+  readonly #clientGone = (): void => {
+    this.exchange.clientLeft();
+    this.call?.cancel();
+  };
+
+  readonly forwardInformational = (status: number, headers: Headers): void => {
+    this.exchange.transport.informational(status, headers);
+  };
+
+  readonly sawGrpcStatus = (status: number): void => {
+    this.grpcStatus = status;
+  };
+
+  // ── the endpoint's account ──
+
+  beginAttempt(endpoint: Endpoint | null, startedAt: number): void {
+    this.#endpoint = endpoint;
+    this.#attemptStartedAt = startedAt;
+    this.#attemptStatus = 0;
+    if (endpoint !== null) this.runtime.endpoints.started(endpoint.row);
+  }
+
+  attemptAnswered(status: number, grpcStatus: number | null, rateLimitHintMs: number | undefined): void {
+    this.#attemptStatus = status;
+    this.grpcStatus = grpcStatus;
+    this.#rateLimitHintMs = rateLimitHintMs;
+  }
+
+  /** Closes the account of the attempt in hand, if there is one. */
+  accountAttempt(outcome: Outcome): void {
+    const endpoint = this.#endpoint;
+    if (endpoint === null) return;
+    this.#endpoint = null;
+    const finish = {
+      outcome,
+      latencyMs: performance.now() - this.#attemptStartedAt,
+      rateLimitHintMs: this.#rateLimitHintMs,
+      retryBackoffMs: this.program?.pipeline.retry?.backoffMs,
+    };
+    accountFinish(this.runtime.endpoints, endpoint, finish, Date.now());
+  }
+
+  /** What the endpoint has shown by the end of the body. */
+  outcome(delivery: Delivery): Outcome {
+    if (this.#attemptStatus >= 500) return outcomeOf(this.#attemptStatus);
+    if (delivery.kind === 'complete') return outcomeOf(this.#attemptStatus, this.grpcStatus);
+    return delivery.kind === 'cut' && delivery.error instanceof UpstreamError
+      ? outcomeOfError(delivery.error)
+      : { kind: 'unknown' };
+  }
+}
