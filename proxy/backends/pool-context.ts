@@ -1,4 +1,4 @@
-import type { Http1ConnectionFactory } from './http1-lane.ts';
+import type { Http1ConnectionFactory } from './http1-connection.ts';
 import type { Http2ClientOptions } from './http2-client.ts';
 import type { Resolver } from './dns.ts';
 

@@ -5,7 +5,7 @@ import { FieldParser } from '../http1/fields.ts';
 import { DEFAULT_MAX_HEAD_BYTES, DEFAULT_MAX_HEADERS } from '../http1/limits.ts';
 import { dial } from './dial.ts';
 import type { Resolver } from './dns.ts';
-import type { Http1ConnectionFactory } from './http1-lane.ts';
+import type { Http1ConnectionFactory } from './http1-connection.ts';
 import { OriginPool } from './origin-pool.ts';
 import { failedCall } from './pending-call.ts';
 import type { PoolContext, Tick } from './pool-context.ts';

@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCurlArgs } from '../../src/admin/inject/curl-args.ts';
 import { planRequest, type RequestPlan } from '../../src/admin/inject/plan.ts';
-import { openConnection, type Answer } from '../../src/admin/inject/send.ts';
+import type { Answer } from '../../src/admin/inject/answer.ts';
+import { openConnection } from '../../src/admin/inject/send.ts';
 
 let folder = '';
 const closers: (() => unknown)[] = [];

@@ -1,4 +1,4 @@
-import type { Answer } from '../../src/admin/inject/send.ts';
+import type { Answer } from '../../src/admin/inject/answer.ts';
 import { REDACTED } from '../../src/shared/secret.ts';
 import { formatBytes } from '../../src/shared/byte-size.ts';
 import { formatDuration } from '../../src/shared/duration.ts';

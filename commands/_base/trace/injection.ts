@@ -1,4 +1,5 @@
-import type { Connection, Answer } from '../../../src/admin/inject/send.ts';
+import type { Answer } from '../../../src/admin/inject/answer.ts';
+import type { Connection } from '../../../src/admin/inject/send.ts';
 import type { Destination } from '../../../src/admin/inject/connect.ts';
 import type { TraceFrame } from '../../../src/admin/client/trace-frames.ts';
 import { clientPortOf } from '../../../src/admin/views/expectations.ts';

@@ -1,7 +1,7 @@
 import { TimeoutError } from '../../../src/admin/client/errors.ts';
 import { groupRequests, tapFrames, type Frames } from '../../../src/admin/client/request-groups.ts';
 import type { TraceFrame } from '../../../src/admin/client/trace-frames.ts';
-import type { Answer } from '../../../src/admin/inject/send.ts';
+import type { Answer } from '../../../src/admin/inject/answer.ts';
 import { isSecretName, redactEvent } from '../../../src/admin/protocol/redact.ts';
 import {
   checkExpectations,

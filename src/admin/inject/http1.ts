@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { GwError, messageOf } from '../../shared/errors.ts';
 import { BodySink } from './body-sink.ts';
 import type { RequestPlan } from './plan.ts';
-import type { Answer, SendOptions } from './send.ts';
+import type { Answer, SendOptions } from './answer.ts';
 
 /** Sends one HTTP/1.1 request on the socket. */
 export async function sendHttp1(plan: RequestPlan, socket: Socket, options: SendOptions): Promise<Answer> {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { GwError, messageOf } from '../../shared/errors.ts';
 import { BodySink } from './body-sink.ts';
 import type { RequestPlan } from './plan.ts';
-import type { Answer, SendOptions } from './send.ts';
+import type { Answer, SendOptions } from './answer.ts';
 
 /** Names that HTTP/2 forbids, and `host`, which becomes `:authority`. */
 const LEFT_OUT = new Set(['host', 'connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
