@@ -21,7 +21,7 @@ export function renderDocs(config: CliConfig): string {
 
 const CONVENTIONS = `## What all have in common
 
-- stdout carries the answer and nothing else; what was resolved, progress and warnings go to stderr.
+- stdout carries the answer and nothing else; what was resolved, progress and warnings go to stderr, unless \`--quiet\` is given. Errors are always printed.
 - \`--local\` addresses the proxy on this machine, \`--address\` another one, \`--file\` a saved dump (\`-\` is stdin). Without any of them the proxy on this machine is used, and the command says so.
 - \`-o json\` is a contract: it is only ever extended. Nothing found is \`[]\` and exit code 0. Errors are JSON on stderr then, with a stable \`code\`.
 - In a pipe there is no colour, no screen, no prompt, and nothing is cut. \`--color\`, \`NO_COLOR\`, \`FORCE_COLOR\` and \`TERM=dumb\` are respected.

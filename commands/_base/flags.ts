@@ -11,6 +11,12 @@ export const globalFlags = {
     default: 'auto',
     helpGroup: 'GLOBAL',
   }),
+  quiet: Flags.boolean({
+    char: 'q',
+    summary: 'No notes on stderr: what was resolved, progress, warnings.',
+    description: 'Errors are printed all the same.',
+    helpGroup: 'GLOBAL',
+  }),
   verbose: Flags.boolean({ char: 'v', summary: 'Show the stack of an unexpected error.', helpGroup: 'GLOBAL' }),
 };
 

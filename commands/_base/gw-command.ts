@@ -17,6 +17,7 @@ export abstract class GwCommand extends Command {
   protected readonly rest: readonly string[];
   readonly #hasRest: boolean;
   #colour: ColourFlag = 'auto';
+  #quiet = false;
 
   constructor(argv: string[], config: Interfaces.Config) {
     const at = argv.indexOf('--');
@@ -39,8 +40,9 @@ export abstract class GwCommand extends Command {
     const { takesRest } = this.constructor as typeof GwCommand;
     if (this.#hasRest && !takesRest) throw usageError('this command takes nothing behind --');
     const parsed = await super.parse(options, this.argv);
-    const { color } = parsed.flags as { readonly color?: ColourFlag };
+    const { color, quiet } = parsed.flags as { readonly color?: ColourFlag; readonly quiet?: boolean };
     this.#colour = color ?? 'auto';
+    this.#quiet = quiet === true;
     return parsed;
   }
 
@@ -58,8 +60,14 @@ export abstract class GwCommand extends Command {
     await write(this.cli.stdout, text);
   }
 
-  /** Everything that is not the answer: what was resolved, progress, warnings. */
+  /** Whether `--quiet` was given, for what is drawn on stderr by other means than `note`. */
+  protected get quiet(): boolean {
+    return this.#quiet;
+  }
+
+  /** Everything that is not the answer: what was resolved, progress, warnings. Nothing with `--quiet`. */
   protected async note(text: string): Promise<void> {
+    if (this.#quiet) return;
     await write(this.cli.stderr, `${text}\n`);
   }
 }

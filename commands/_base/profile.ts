@@ -27,6 +27,8 @@ export interface ProfileRun {
 export interface Surroundings {
   readonly cli: Cli;
   readonly tell: Tell;
+  /** Whether nothing but errors goes to stderr. */
+  readonly quiet: boolean;
   readonly paint: Paint;
   readonly columns: number | undefined;
 }
@@ -43,7 +45,7 @@ export async function takeProfile(run: ProfileRun, surroundings: Surroundings): 
       `-o ./${run.output}, if a file of that name is meant`,
     );
   }
-  const progress = new Progress(run, cli, tell);
+  const progress = new Progress(run, surroundings);
   const bytes = await withClient(run.choice, surroundings, async (client) => {
     await progress.start();
     try {
@@ -62,7 +64,8 @@ export async function takeProfile(run: ProfileRun, surroundings: Surroundings): 
   const path = run.output ?? defaultName(run.kind, new Date());
   if (path === '-') {
     await write(cli.stdout, bytes);
-    await write(cli.stderr, renderTop(profile, { count: TOP, paint: (_, text) => text, columns: undefined }));
+    if (!surroundings.quiet)
+      await write(cli.stderr, renderTop(profile, { count: TOP, paint: (_, text) => text, columns: undefined }));
     return;
   }
   await writeWhole(path, bytes);
@@ -143,17 +146,20 @@ class Progress {
   readonly #run: ProfileRun;
   readonly #cli: Cli;
   readonly #tell: Tell;
+  readonly #quiet: boolean;
   #timer: NodeJS.Timeout | undefined;
   #bytes = 0;
 
-  constructor(run: ProfileRun, cli: Cli, tell: Tell) {
+  constructor(run: ProfileRun, { cli, tell, quiet }: Surroundings) {
     this.#run = run;
     this.#cli = cli;
     this.#tell = tell;
+    this.#quiet = quiet;
   }
 
   async start(): Promise<void> {
     const { seconds } = this.#run;
+    if (this.#quiet) return undefined;
     if (this.#cli.stderr.isTTY !== true) {
       return this.#tell(seconds === undefined ? 'taking a heap profile' : `sampling the processor for ${seconds} s`);
     }

@@ -40,6 +40,7 @@ export default class ProfileCpu extends GwCommand {
     await takeProfile(run, {
       cli: this.cli,
       tell: (text) => this.note(text),
+      quiet: this.quiet,
       paint: this.paint,
       columns: this.columns,
     });

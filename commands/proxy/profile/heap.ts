@@ -19,6 +19,7 @@ export default class ProfileHeap extends GwCommand {
     await takeProfile(run, {
       cli: this.cli,
       tell: (text) => this.note(text),
+      quiet: this.quiet,
       paint: this.paint,
       columns: this.columns,
     });
