@@ -32,7 +32,7 @@ const wide: readonly Column<BackendRow>[] = [
 export default class ConfigBackends extends GwCommand {
   static override summary = 'Endpoints of the backends: health, requests and latency.';
   static override description =
-    'HEALTH is a moving average of outcomes from 0 to 1 (one failure gives 0.70), or the time left of an eviction. LATENCY is a moving average, not a mean. FAILURES counts the failures in a row.\nEndpoints without requests are left out unless --all is given.';
+    'HEALTH is a moving average of outcomes from 0 to 1 (one failure gives 0.70), or the time left of an eviction. LATENCY is a moving average of the time to an answer of the calls that succeeded, not a mean of all.\n-o wide adds what is pending now, FAILURES in a row, EJECTIONS (evictions since the last success) and the last error with its time.\nEndpoints without requests are left out unless --all is given.';
   static override aliases = spellings.shown;
   static override hiddenAliases = spellings.hidden;
   static override args = resourceArg;
