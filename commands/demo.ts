@@ -13,6 +13,12 @@ import { GwCommand } from './_base/gw-command.ts';
 import { requestLines } from './_base/demo-lines.ts';
 import { terminalOf } from './_base/terminal.ts';
 
+interface Running {
+  readonly demo: Demo;
+  readonly gateway: Gateway;
+  readonly stream: TraceStream;
+}
+
 const DEFAULT_PORT = 4000;
 const DEFAULT_ADMIN_PORT = 15000;
 
@@ -55,7 +61,7 @@ export default class DemoCommand extends GwCommand {
       const stream = await client.trace({ follow: true });
       if (flags.traffic) stopTraffic = (await import('../src/demo/traffic.ts')).startTraffic(demo.port);
       return await (this.#onTerminal(flags.plain)
-        ? this.#screen(demo, stream)
+        ? this.#screen({ demo, gateway, stream })
         : this.#lines({ demo, gateway, stream }));
     } finally {
       stopTraffic();
@@ -69,14 +75,14 @@ export default class DemoCommand extends GwCommand {
     return !plain && this.cli.stdin.isTTY === true && this.cli.stdout.isTTY === true;
   }
 
-  async #screen(demo: Demo, stream: TraceStream): Promise<ExitCode> {
+  async #screen({ demo, gateway, stream }: Running): Promise<ExitCode> {
     const [{ openLiveScreen }, { recordedRequest, sendRecorded }] = await Promise.all([
       import('../ui/live/open.ts'),
       import('../src/demo/resend.ts'),
     ]);
     const code = await openLiveScreen({
       title: 'gwctl demo',
-      addresses: [`http://localhost:${demo.port}`],
+      addresses: [`http://localhost:${demo.port}`, `admin ${gateway.addresses.admin ?? 'off'}`],
       curls: demo.curls,
       events: eventsOf(stream),
       resend: async (recorded) => {
@@ -89,7 +95,7 @@ export default class DemoCommand extends GwCommand {
     return code as ExitCode;
   }
 
-  async #lines({ demo, gateway, stream }: { demo: Demo; gateway: Gateway; stream: TraceStream }): Promise<ExitCode> {
+  async #lines({ demo, gateway, stream }: Running): Promise<ExitCode> {
     const giveBack = this.cli.takeSignals(() => stream.close());
     void gateway.done.then(() => stream.close());
     try {

@@ -3,26 +3,13 @@ import { drawPane, innerSize } from '../terminal/pane.ts';
 import { fitSegments, highlight, row, rowWidth, seg, type Row, type Segment } from '../terminal/row.ts';
 import { clipMiddle, fit, fitRight } from '../terminal/text.ts';
 import { statusSegment } from '../trace/draw/header.ts';
-import { shortRoute } from '../trace/request.ts';
 import { formatMicros } from '../trace/timing.ts';
 import { rateOf } from './arrival.ts';
+import { columnsOf, routeText, type Columns } from './columns.ts';
 import { liveCommands, liveFooter, selectedIndex } from './commands.ts';
 import { liveHelp } from './help.ts';
 import { tableHeight, type LiveLayout } from './layout.ts';
 import type { LiveRequest, LiveState } from './state.ts';
-
-/** Widths of the table's columns; 0 leaves a column out. */
-interface Columns {
-  readonly time: number;
-  readonly method: number;
-  readonly host: number;
-  readonly path: number;
-  readonly status: number;
-  readonly route: number;
-  readonly backend: number;
-  readonly took: number;
-  readonly bar: number;
-}
 
 /** The lines at the top: rates and counts, addresses, commands to try. */
 export function liveHeader(state: LiveState, height: number): Row[] {
@@ -59,7 +46,7 @@ export function liveTable(state: LiveState, layout: LiveLayout): Row[] {
       note: 'esc closes',
     });
   }
-  const columns = columnsOf(size.width);
+  const columns = columnsOf(size.width, state.shown);
   const rows = [headingRow(columns), ...requestRows(state, columns, tableHeight(layout))];
   return drawPane(rows, {
     ...frame,
@@ -70,46 +57,41 @@ export function liveTable(state: LiveState, layout: LiveLayout): Row[] {
   });
 }
 
+/** In a narrow terminal what tells of trouble stays longest. */
 function countsLine(state: LiveState): Segment[] {
   const { byClass, finished } = state.totals;
   const count = (digit: string): number => byClass[digit] ?? 0;
-  return [
-    seg(` ${state.title}`, 'title'),
-    seg(`  ${rateOf(state).toFixed(1)} req/s`, 'bold'),
-    seg(`  ${finished} requests`, 'dim'),
-    seg(`  ✓ 2xx ${count('2')}`, 'success'),
-    seg(`  3xx ${count('3')}`, 'dim'),
-    seg(`  ! 4xx ${count('4')}`, count('4') > 0 ? 'warn' : 'dim'),
-    seg(`  ✗ 5xx ${count('5') + count('0')}`, count('5') + count('0') > 0 ? 'error' : 'dim'),
-    seg(medianText(state), 'dim'),
+  const failed = count('5') + count('0');
+  const parts: readonly (readonly [rank: number, segment: Segment])[] = [
+    [0, seg(` ${state.title}`, 'title')],
+    [1, seg(`  ${rateOf(state).toFixed(1)} req/s`, 'bold')],
+    [5, seg(`  ${finished} requests`, 'dim')],
+    [4, seg(`  ✓ 2xx ${count('2')}`, 'success')],
+    [6, seg(`  3xx ${count('3')}`, 'dim')],
+    [3, seg(`  ! 4xx ${count('4')}`, count('4') > 0 ? 'warn' : 'dim')],
+    [2, seg(`  ✗ 5xx ${failed}`, failed > 0 ? 'error' : 'dim')],
+    ...percentiles(state).map((segment) => [7, segment] as const),
   ];
+  let room = state.columns;
+  const shown = new Set<Segment>();
+  for (const [, segment] of parts.toSorted(([a], [b]) => a - b)) {
+    room -= rowWidth([segment]);
+    if (room < 0) break;
+    shown.add(segment);
+  }
+  return parts.map(([, segment]) => segment).filter((segment) => shown.has(segment));
 }
 
-function medianText(state: LiveState): string {
+function percentiles(state: LiveState): Segment[] {
   const took = state.requests
     .slice(-200)
     .filter((request) => request.facts.finished)
     .map((request) => request.facts.totalUs);
-  if (took.length === 0) return '';
+  if (took.length === 0) return [];
   const sorted = took.toSorted((a, b) => a - b);
   const at = (share: number): string =>
     formatMicros(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
-  return `  p50 ${at(0.5)}  p95 ${at(0.95)}`;
-}
-
-function columnsOf(width: number): Columns {
-  const base = {
-    time: width >= 56 ? 9 : 0,
-    method: width >= 30 ? 8 : 5,
-    status: 7,
-    took: width >= 36 ? 9 : 0,
-    bar: width >= 90 ? 9 : 0,
-  };
-  const rest = Math.max(6, width - 1 - base.time - base.method - base.status - base.took - base.bar);
-  const route = width >= 100 ? Math.floor(rest * 0.24) : 0;
-  const backend = width >= 76 ? Math.floor(rest * (width >= 100 ? 0.2 : 0.3)) : 0;
-  const host = width >= 110 ? Math.floor(rest * 0.18) : 0;
-  return { ...base, route, backend, host, path: rest - route - backend - host };
+  return [seg(`  p50 ${at(0.5)}`, 'dim'), seg(`  p95 ${at(0.95)}`, 'dim')];
 }
 
 function headingRow(columns: Columns): Row {
@@ -139,8 +121,7 @@ function requestRow(
   const { facts } = request;
   const { columns } = context;
   const clock = /T(\d\d:\d\d:\d\d)/.exec(facts.startTime ?? '')?.[1] ?? '';
-  const ownPath = facts.path ?? '';
-  const path = columns.host > 0 || columns.path < 24 ? ownPath : `${facts.host ?? ''}${ownPath}`;
+  const path = `${columns.hostInPath ? (facts.host ?? '') : ''}${facts.path ?? ''}`;
   const text = [
     ...(columns.time > 0 ? [seg(fit(clock, columns.time), 'dim')] : []),
     seg(fit(facts.method ?? '…', columns.method), 'bold'),
@@ -148,10 +129,7 @@ function requestRow(
     middle(path, columns.path),
   ];
   const status = fitSegments([statusSegment(facts)], columns.status);
-  const tail = [
-    middle(facts.route === null ? 'none' : shortRoute(facts.route ?? ''), columns.route, 'dim'),
-    middle(facts.backend ?? '', columns.backend, 'dim'),
-  ];
+  const tail = [middle(routeText(request), columns.route, 'dim'), middle(facts.backend ?? '', columns.backend, 'dim')];
   const took = columns.took > 0 ? [seg(`${fitRight(formatMicros(facts.totalUs), columns.took - 1)} `)] : [];
   const segments = [
     seg(context.selected ? '▸' : ' ', 'bold'),

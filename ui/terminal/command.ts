@@ -1,6 +1,6 @@
 import { fuzzyScore } from './prompt.ts';
 import { emptyRow, fitSegments, row, seg, type Row } from './row.ts';
-import { fit } from './text.ts';
+import { fit, width as cellsOf } from './text.ts';
 
 export type CommandGroup = 'Move' | 'Look' | 'Find' | 'Share' | 'Leave';
 
@@ -76,18 +76,21 @@ export function keyName(key: string): string {
   return { down: '↓', up: '↑', left: '←', right: '→', enter: '⏎' }[key] ?? key;
 }
 
-/** As many `key word` pairs as fit; none is cut in two. */
+/** As many `key word` pairs as fit; none is cut in two. The last two, help and the way out, are the last to go. */
 export function keyLine(commands: readonly CommandInfo[], columns: number): Row {
-  const segments = [seg(' ')];
-  let used = 1;
-  for (const command of commands) {
-    const key = keyName(command.keys[0] ?? '');
-    const cells = [...key].length + 1 + command.short.length;
-    if (used + cells > columns) break;
-    segments.push(seg(segments.length === 1 ? '' : '   '), seg(key, 'key'), seg(` ${command.short}`, 'dim'));
-    used += cells + 3;
-  }
+  const shown = [...commands];
+  while (shown.length > 0 && lineWidth(shown) > columns) shown.splice(Math.max(0, shown.length - 3), 1);
+  const segments = shown.flatMap((command, at) => [
+    seg(at === 0 ? ' ' : '   '),
+    seg(keyName(command.keys[0] ?? ''), 'key'),
+    seg(` ${command.short}`, 'dim'),
+  ]);
   return { segments: fitSegments(segments, columns) };
+}
+
+function lineWidth(commands: readonly CommandInfo[]): number {
+  const cells = commands.map((command) => cellsOf(keyName(command.keys[0] ?? '')) + 1 + cellsOf(command.short));
+  return cells.reduce((sum, each) => sum + each, 1 + 3 * (commands.length - 1));
 }
 
 function sectionRows(section: HelpSection): Row[] {

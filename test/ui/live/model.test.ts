@@ -3,8 +3,11 @@ import fc from 'fast-check';
 import type { TraceEvent } from '../../../src/admin/protocol/trace-event.ts';
 import { rateOf } from '../../../ui/live/arrival.ts';
 import { liveCommands, selectedIndex } from '../../../ui/live/commands.ts';
+import { columnsOf } from '../../../ui/live/columns.ts';
+import { liveHeader } from '../../../ui/live/draw.ts';
 import { layoutOf, tableHeight } from '../../../ui/live/layout.ts';
 import { stepLive, type LiveAction } from '../../../ui/live/model.ts';
+import { width } from '../../../ui/terminal/text.ts';
 import { initialLive, MAX_REQUESTS, type LiveState } from '../../../ui/live/state.ts';
 import { recording } from '../recordings.ts';
 
@@ -129,5 +132,27 @@ describe('the live table', () => {
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+describe('the columns of the live table', () => {
+  test('are as wide as what they hold when there is room', () => {
+    const columns = columnsOf(198, live().shown);
+    const hosts = live().shown.map(({ facts }) => width(facts.host ?? ''));
+    expect(columns.host).toBe(Math.max(...hosts) + 1);
+    expect(columns.backend).toBeGreaterThanOrEqual('10.1.2.3:8080'.length + 1);
+  });
+
+  test.each([38, 58, 78, 98, 118, 198, 248])('fill %i cells exactly', (available) => {
+    const { hostInPath, ...cells } = columnsOf(available, live().shown);
+    expect(Object.values(cells).reduce((sum, each) => sum + each, 1)).toBe(available);
+    expect(hostInPath && cells.host > 0).toBe(false);
+  });
+
+  test('a narrow head line keeps the failures and cuts nothing in two', () => {
+    const text = liveHeader({ ...live(), columns: 60 }, 1)[0]
+      ?.segments.map((segment) => segment.text)
+      .join('');
+    expect(text?.trimEnd()).toMatch(/req\/s .*! 4xx 2  ✗ 5xx 2$/);
   });
 });
