@@ -2,8 +2,10 @@ import type { TraceEvent } from '../../src/admin/protocol/trace-event.ts';
 import { clean, clipEnd, fit, fitRight, width } from '../terminal/text.ts';
 import type { Style } from '../theme.ts';
 import { factsOf, requestLine, statusText, type RequestFacts } from '../trace/request.ts';
+import { lostRoutes } from '../trace/lost-routes.ts';
 import { labelOf, severityGlyph, summaryOf } from '../trace/summary.ts';
 import { durationUs, endUs, formatMicros, slowestStep, startUs } from '../trace/timing.ts';
+import { slowestName } from '../trace/waterfall.ts';
 import { plainPaint, type Paint } from './paint.ts';
 
 export interface TraceTextOptions {
@@ -65,15 +67,7 @@ function eventLine(event: TraceEvent, paint: Paint, columns: number | undefined)
 
 /** Why the routes that were not chosen were not. */
 function reasonLines(event: TraceEvent): readonly string[] {
-  if (event.message.type !== 'routeSelection') return [];
-  return (event.message.rejectedRoutes ?? []).map((lost) => {
-    const got = lost.actual === null ? 'there is none' : `got ${lost.actual}`;
-    const reason =
-      lost.failed === 'precedence'
-        ? 'matches too, but comes second'
-        : `${lost.failed}: expected ${lost.expected}, ${got}`;
-    return `${' '.repeat(INDENT)}not ${clean(lost.route)}: ${clean(reason)}`;
-  });
+  return lostRoutes(event).map(({ route, reason }) => `${' '.repeat(INDENT)}not ${clean(route)}: ${clean(reason)}`);
 }
 
 function footLines(facts: RequestFacts, events: readonly TraceEvent[], paint: Paint): readonly string[] {
@@ -93,6 +87,5 @@ function slowestLine(events: readonly TraceEvent[], totalUs: number): string | u
   const event = slowest === undefined ? undefined : events[slowest.index];
   if (slowest === undefined || event === undefined || totalUs <= 0) return undefined;
   const share = Math.round((slowest.us / totalUs) * 100);
-  const what = slowest.kind === 'step' ? labelOf(event) : `the wait before ${labelOf(event)}`;
-  return clean(`slowest step: ${what}, ${formatMicros(slowest.us)} (${share} %)`);
+  return clean(`slowest step: ${slowestName(slowest, event)}, ${formatMicros(slowest.us)} (${share} %)`);
 }

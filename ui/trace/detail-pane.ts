@@ -1,13 +1,16 @@
-import { wrapHard } from '../terminal/text.ts';
+import { clean, fit, width, wrapHard } from '../terminal/text.ts';
 import { countUpTo } from './append-list.ts';
 import { differenceLines, eventText, snapshotText, stateOf, valueText } from './detail.ts';
 import type { DiffLine } from './diff.ts';
 import { contentSize, layoutOf } from './layout.ts';
+import { lostRoutes } from './lost-routes.ts';
 import { requestLine, statusText } from './request.ts';
-import type { DetailText, Group, Selection, TraceState } from './state.ts';
+import type { TraceEvent } from '../../src/admin/protocol/trace-event.ts';
+import type { DetailText, Entry, Group, Selection, TraceState } from './state.ts';
 import { blockLines } from './syntax.ts';
-import { labelOf, summaryOf } from './summary.ts';
+import { summaryOf } from './summary.ts';
 import { durationUs, formatMicros } from './timing.ts';
+import { slowestName } from './waterfall.ts';
 
 interface Content {
   readonly title: string;
@@ -31,8 +34,7 @@ export function withDetail(state: TraceState): TraceState {
 function keyOf(state: TraceState): string {
   const { selection } = state;
   const size = state.wrap ? contentSize(layoutOf(state), 'detail').width : 0;
-  const facts =
-    selection !== undefined && selection.event === undefined ? state.groups[selection.request]?.facts.events : 0;
+  const facts = showsOverview(state) ? state.groups[selection?.request ?? -1]?.facts.events : 0;
   const compared = state.comparing ? state.pinned : '';
   return [`${selection?.request}/${selection?.event}/${state.mode}/${compared}`, state.format, size, facts].join('|');
 }
@@ -50,14 +52,37 @@ function contentOf(state: TraceState, selection: Selection): Content {
   return snapshot(state, group, selection.event);
 }
 
+/** The first event says nothing of its own, so the request as a whole stands above it. */
+function showsOverview({ selection, entries }: TraceState): boolean {
+  if (selection === undefined) return false;
+  if (selection.event === undefined) return true;
+  return entries.items[selection.event]?.event.message.type === 'requestStarted';
+}
+
 function wholeEvent(state: TraceState, index: number): Content {
   const entry = state.entries.items[index];
   if (entry === undefined) return { title: '', text: '' };
   const took = durationUs(entry.event);
   return {
     title: `Event ${entry.number}${took === undefined ? '' : ` ${formatMicros(took)}`}`,
-    text: eventText(entry.event, state.format),
+    text: [...(state.format === 'yaml' ? preface(state, entry) : []), eventText(entry.event, state.format)].join('\n'),
   };
+}
+
+/** What a reader wants to know first, as YAML that may stand in front of the event. */
+function preface(state: TraceState, entry: Entry): string[] {
+  const group = state.groups[entry.request];
+  if (entry.event.message.type !== 'requestStarted' || group === undefined) return routeComment(entry.event);
+  return ['# The request', valueText(overviewOf(state, group), 'yaml'), '', '# Event 1'];
+}
+
+/** Why each route lost, in front of the event as a comment: the answer that somebody who opens this event looks for. */
+function routeComment(event: TraceEvent): string[] {
+  const lost = lostRoutes(event);
+  if (lost.length === 0) return [];
+  const widest = Math.max(...lost.map(({ route }) => width(route)));
+  const lines = lost.map(({ route, reason }) => `#   ${fit(route, widest)}  ${clean(reason)}`);
+  return ['# Why not:', ...lines, ''];
 }
 
 function snapshot(state: TraceState, group: Group, index: number): Content {
@@ -78,10 +103,15 @@ function comparison(state: TraceState, pinned: number, index: number): Content {
   const usesStates =
     state.mode !== 'event' && latestState(state, pinned) !== undefined && latestState(state, index) !== undefined;
   const textOf = (at: number): string =>
-    usesStates ? stateText(state, latestState(state, at) ?? at) : wholeEvent(state, at).text.toString();
+    usesStates ? stateText(state, latestState(state, at) ?? at) : wholeText(state, at);
   const title = `Pinned ${numberOf(state, pinned)} → ${numberOf(state, index)}, ${usesStates ? 'snapshots' : 'events'}`;
   const [before, after] = [textOf(pinned), textOf(index)];
   return before === after ? { title: `${title}: equal`, text: after } : { title, text: differenceLines(before, after) };
+}
+
+function wholeText(state: TraceState, index: number): string {
+  const event = state.entries.items[index]?.event;
+  return event === undefined ? '' : eventText(event, state.format);
 }
 
 function latestState(state: TraceState, index: number): number | undefined {
@@ -101,29 +131,31 @@ function numberOf(state: TraceState, index: number): string {
 }
 
 function overview(state: TraceState, group: Group): Content {
+  return { title: 'Request', text: valueText(overviewOf(state, group), state.format) };
+}
+
+/** The request in a few words, what matters most first. */
+function overviewOf(state: TraceState, group: Group): object {
   const { facts } = group;
   const slowest = facts.steps.slowest;
   const slowestEvent = slowest === undefined ? undefined : state.entries.items[slowest.index]?.event;
-  const value = {
+  const problems = problemsOf(state, group);
+  return {
     request: requestLine(facts),
-    status: statusText(facts),
+    status: facts.status ?? statusText(facts),
     ...(facts.error !== undefined && { error: facts.error }),
     ...(facts.route !== undefined && { route: facts.route ?? 'none matched' }),
     ...(facts.backend !== undefined && { backend: facts.backend, backendCalls: facts.backendCalls }),
-    ...(facts.startTime !== undefined && { startTime: facts.startTime }),
     total: formatMicros(facts.totalUs),
     ...(slowest !== undefined &&
       slowestEvent !== undefined && {
-        slowest: {
-          took: formatMicros(slowest.us),
-          [slowest.kind === 'gap' ? 'before' : 'step']: labelOf(slowestEvent),
-        },
+        slowest: `${slowestName(slowest, slowestEvent)}, ${formatMicros(slowest.us)}`,
       }),
+    ...(problems.length > 0 && { problems }),
     events: facts.events,
+    ...(facts.startTime !== undefined && { startTime: facts.startTime }),
     requestId: group.id,
-    problems: problemsOf(state, group),
   };
-  return { title: 'Request', text: valueText(value, state.format) };
 }
 
 function problemsOf(state: TraceState, group: Group): string[] {

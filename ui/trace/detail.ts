@@ -15,9 +15,9 @@ export function snapshotText(state: RequestState, format: Format): string {
   return render(readableState(state), format);
 }
 
-/** Any value of the screens' own, in the format that is chosen. */
+/** A value of the screens' own in the format that is chosen; its keys stay in their order. */
 export function valueText(value: unknown, format: Format): string {
-  return render(value, format);
+  return rendered(value, format);
 }
 
 /** The state that an event carries, if it is of a kind that does. */
@@ -61,8 +61,12 @@ function withoutNulls(value: unknown): unknown {
 }
 
 function render(value: unknown, format: Format): string {
-  if (format === 'json') return JSON.stringify(sorted(value), undefined, 2);
-  return stringify(sorted(value), { lineWidth: 0, blockQuote: 'literal', aliasDuplicateObjects: false }).trimEnd();
+  return rendered(sorted(value), format);
+}
+
+function rendered(value: unknown, format: Format): string {
+  if (format === 'json') return JSON.stringify(value, undefined, 2);
+  return stringify(value, { lineWidth: 0, blockQuote: 'literal', aliasDuplicateObjects: false }).trimEnd();
 }
 
 function sorted(value: unknown): unknown {

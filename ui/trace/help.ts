@@ -19,6 +19,7 @@ const SECTIONS: readonly HelpSection[] = [
     lines: [
       ['✓ · ! ✗', 'success, info, warning, error'],
       ['━ ╵ ╌', 'ran, happened, nothing reported'],
+      ['█ ┅', 'the slowest step, the longest wait'],
       ['*', 'pinned'],
     ],
   },

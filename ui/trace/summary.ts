@@ -43,6 +43,15 @@ export function labelOf(event: TraceEvent): string {
   return LABELS[event.message.type] ?? event.message.type;
 }
 
+/** The shortest text that tells an event from its neighbours: `Snapshot final request`, `Policy Event retry`. */
+export function nameOf(event: TraceEvent): string {
+  /* As in `summaryOf`. */
+  const message = event.message as unknown as Fields;
+  const phase = scalar(message['phase']);
+  const which = stageName(scalar(message['stage'])) || (PHASES[phase] ?? phase) || scalar(message['kind']);
+  return words([labelOf(event), which.replaceAll(/\s+/g, ' ')]);
+}
+
 /** One line of what happened, on one line whatever the wire brought; not cut, the reader cuts it to its own width. */
 export function summaryOf(event: TraceEvent): string {
   /* The union says what this version knows; a newer server may send more or less. */

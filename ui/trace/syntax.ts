@@ -9,6 +9,7 @@ const JSON_PART = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
 export function highlightLine(line: string, format: Format, inBlock: boolean): Segment[] {
   if (format === 'json') return jsonSegments(line);
   if (inBlock) return [seg(line, 'string')];
+  if (line.startsWith('#')) return [seg(line)];
   const key = YAML_KEY.exec(line);
   if (key === null) return yamlItem(line);
   const [matched, indent = '', name = ''] = key;

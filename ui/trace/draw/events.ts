@@ -1,10 +1,11 @@
 import { drawPane } from '../../terminal/pane.ts';
 import { fitSegments, highlight, row, rowWidth, seg, type Row, type Segment } from '../../terminal/row.ts';
-import { clipEnd, clipMiddle, fit, fitRight } from '../../terminal/text.ts';
+import { clipMiddle, fit, fitRight } from '../../terminal/text.ts';
 import { needlesOf } from '../filter.ts';
 import { contentSize, type Layout } from '../layout.ts';
 import { requestLine } from '../request.ts';
-import type { Entry, Group, TraceState } from '../state.ts';
+import type { Group, TraceState } from '../state.ts';
+import { fittingSummary } from '../short-summary.ts';
 import { severityGlyph } from '../summary.ts';
 import { durationUs, formatMicros, startUs } from '../timing.ts';
 import { hasHeadings, rowCount, rowOf, windowOf, type EventRow } from '../visible-rows.ts';
@@ -77,7 +78,9 @@ function drawRow(item: EventRow, context: DrawContext): Row {
   return { segments, base: context.state.focus === 'events' ? 'selected' : 'selectedIdle' };
 }
 
-function eventSegments(item: Extract<EventRow, { kind: 'event' }>, context: DrawContext): Segment[] {
+type EventItem = Extract<EventRow, { kind: 'event' }>;
+
+function eventSegments(item: EventItem, context: DrawContext): Segment[] {
   const { state, columns } = context;
   const { entry } = item;
   const style = entry.event.severity;
@@ -89,26 +92,28 @@ function eventSegments(item: Extract<EventRow, { kind: 'event' }>, context: Draw
     ...(columns.at > 0 ? [seg(`${fitRight(formatMicros(startUs(entry.event)), columns.at - 1)} `, 'dim')] : []),
     ...highlight([seg(fit(entry.label, Math.max(0, columns.type - 1)), style)], context.needles),
     ...(columns.type > 0 ? [seg(' ')] : []),
-    ...barColumns(entry, state, columns),
-    ...highlight([seg(summaryCut(entry, columns.summary), style)], context.needles),
+    ...barColumns(item, state, columns),
+    ...highlight([seg(fittingSummary(entry, columns.summary), style)], context.needles),
   ];
 }
 
-function barColumns(entry: Entry, state: TraceState, columns: Columns): Segment[] {
-  const total = state.groups[entry.request]?.facts.totalUs ?? 0;
-  const axis = { totalUs: total, sinceUs: entry.sinceUs, cells: Math.max(0, columns.bar - 1) };
+function barColumns({ entry, index }: EventItem, state: TraceState, columns: Columns): Segment[] {
+  const facts = state.groups[entry.request]?.facts;
+  const slowest = facts?.steps.slowest?.index === index ? facts.steps.slowest.kind : undefined;
+  const cells = Math.max(0, columns.bar - 1);
+  const axis = { totalUs: facts?.totalUs ?? 0, sinceUs: entry.sinceUs, cells, slowest };
   const took = durationUs(entry.event);
   return [
     ...(columns.bar > 0 ? [...barSegments(entry.event, axis), seg(' ')] : []),
-    ...(columns.took > 0 ? [seg(`${fitRight(took === undefined ? '' : formatMicros(took), columns.took - 1)} `)] : []),
+    ...(columns.took > 0
+      ? [
+          seg(
+            `${fitRight(took === undefined ? '' : formatMicros(took), columns.took - 1)} `,
+            slowest === 'step' ? 'bold' : 'plain',
+          ),
+        ]
+      : []),
   ];
-}
-
-/** A route or a target says as much at its end as at its beginning; prose is read from its beginning. */
-function summaryCut(entry: Entry, columns: number): string {
-  const { type } = entry.event.message;
-  const isName = type === 'routeSelection' || type === 'backendCallStart';
-  return isName ? clipMiddle(entry.summary, columns) : clipEnd(entry.summary, columns);
 }
 
 function headingSegments(group: Group, context: DrawContext): Segment[] {

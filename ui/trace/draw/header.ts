@@ -1,6 +1,6 @@
 import { fitSegments, rowWidth, seg, type Row, type Segment } from '../../terminal/row.ts';
 import { clipMiddle, width } from '../../terminal/text.ts';
-import { isProblem, requestLine, statusText, type RequestFacts } from '../request.ts';
+import { isProblem, requestLine, shortRoute, statusText, type RequestFacts } from '../request.ts';
 import type { TraceState } from '../state.ts';
 import { formatMicros } from '../timing.ts';
 import { slowestLine } from '../waterfall.ts';
@@ -55,8 +55,10 @@ function secondLine(state: TraceState, facts: RequestFacts | undefined): Segment
   const counts = facts.errors + facts.warnings === 0 ? 'no problems' : `${facts.errors} ✗  ${facts.warnings} !`;
   const parts: Segment[] = [seg(` ${facts.events} events  `, 'dim'), seg(counts, isProblem(facts) ? 'warn' : 'dim')];
   const step = facts.steps.slowest;
-  const event = step === undefined ? undefined : state.entries.items[step.index]?.event;
-  if (step !== undefined && event !== undefined) parts.push(seg(`  ${slowestLine(step, event, facts.totalUs)}`));
-  if (typeof facts.route === 'string') parts.push(seg(`  route ${facts.route}`, 'dim'));
+  const entry = step === undefined ? undefined : state.entries.items[step.index];
+  if (step !== undefined && entry !== undefined) {
+    parts.push(seg(`  ${slowestLine(step, entry.event, { total: facts.totalUs, number: entry.number })}`));
+  }
+  if (typeof facts.route === 'string') parts.push(seg(`  route ${shortRoute(facts.route)}`, 'dim'));
   return parts;
 }

@@ -1,0 +1,33 @@
+import { clipEnd, clipMiddle, width } from '../terminal/text.ts';
+import { shortRoute } from './request.ts';
+import type { Entry } from './state.ts';
+
+/** The summary in the columns there are: said in fewer words before a letter of it is cut off. */
+export function fittingSummary(entry: Entry, columns: number): string {
+  if (width(entry.summary) <= columns) return entry.summary;
+  const shorter = shorterForms(entry);
+  const fitting = shorter.find((text) => width(text) <= columns);
+  if (fitting !== undefined) return fitting;
+  const last = shorter.at(-1) ?? entry.summary;
+  /* A route or a target says as much at its end as at its beginning; prose is read from its beginning. */
+  return isName(entry) ? clipMiddle(last, columns) : clipEnd(last, columns);
+}
+
+function isName({ event }: Entry): boolean {
+  return event.message.type === 'routeSelection' || event.message.type === 'backendCallStart';
+}
+
+/** Other words for the same, each shorter than the one before. */
+function shorterForms({ event, summary }: Entry): readonly string[] {
+  const { message } = event;
+  if ((event.scope ?? []).length > 0) return [];
+  if (message.type === 'policySelection') return [summary.replace(' effective policies', '')];
+  if (message.type === 'requestFinished')
+    return [summary.replace(/^request /, ''), summary.replace(/^request finished /, '')];
+  if (message.type === 'bodySnapshot') return [summary.replace(' body snapshot', '')];
+  if (message.type !== 'routeSelection') return [];
+  if (typeof message.selectedRoute !== 'string' || message.selectedRoute === '')
+    return ['no route selected', 'no route'];
+  const route = shortRoute(message.selectedRoute);
+  return [`selected ${route} ${summary.slice(summary.lastIndexOf('('))}`, `selected ${route}`, route];
+}
