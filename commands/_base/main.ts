@@ -71,11 +71,12 @@ async function runCommand(command: Command.Loadable, argv: string[], config: Cli
 async function print(error: unknown, argv: readonly string[], cli: Cli): Promise<void> {
   const paint = paintFor(cli.stderr, cli.env, colourFlag(argv));
   const verbose = ownWords(argv).some((word) => word === '-v' || word === '--verbose');
-  await write(cli.stderr, wantsJson(argv) ? renderErrorJson(error) : renderError(error, { verbose, paint })).catch(
-    () => {
-      // Nobody can be told; the exit code still says that something failed.
-    },
-  );
+  const text = wantsJson(argv) ? renderErrorJson(error) : renderError(error, { verbose, paint });
+  try {
+    await write(cli.stderr, text);
+  } catch {
+    // Nobody can be told; the exit code still says that something failed.
+  }
 }
 
 /** Errors may come before the flags were read, so these two look for themselves. */

@@ -196,9 +196,8 @@ describe('files', () => {
 });
 
 describe('an answer that cannot be written', () => {
-  const onLinux = process.platform === 'linux' ? test : test.skip;
-
-  onLinux('on a full disk is an error without a stack', async () => {
+  test('on a full disk is an error without a stack', async () => {
+    if (process.platform !== 'linux') return;
     const { code, stderr } = await gwctl(['version', '--client'], { redirect: '>/dev/full' });
     expect([code, stderr]).toEqual([
       1,
@@ -206,7 +205,8 @@ describe('an answer that cannot be written', () => {
     ]);
   });
 
-  onLinux('keeps the exit code when not even the error can be written', async () => {
+  test('keeps the exit code when not even the error can be written', async () => {
+    if (process.platform !== 'linux') return;
     expect((await gwctl(['nope'], { redirect: '2>/dev/full' })).code).toBe(2);
   });
 });
