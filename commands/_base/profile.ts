@@ -38,7 +38,7 @@ const FORMATS = new Set(['json', 'yaml', 'table', 'wide', 'name', 'jsonl']);
 
 /** Takes a profile, writes it whole or not at all, and sums it up. */
 export async function takeProfile(run: ProfileRun, surroundings: Surroundings): Promise<void> {
-  const { cli, tell } = surroundings;
+  const { cli } = surroundings;
   if (run.output !== undefined && FORMATS.has(run.output)) {
     throw usageError(
       `-o is the file of the profile, which has no ${run.output} form`,
