@@ -7,6 +7,7 @@ import { configDumpEndpoint } from '../admin/config-dump/endpoint.ts';
 import { configStatusEndpoint } from '../admin/config-status.ts';
 import type { Endpoint } from '../admin/endpoint.ts';
 import { indexEndpoint } from '../admin/index-page.ts';
+import { LogLevels } from '../admin/log-levels.ts';
 import { loggingEndpoint } from '../admin/logging.ts';
 import { memoryEndpoint } from '../admin/memory.ts';
 import { pprofEndpoints } from '../admin/pprof-mount.ts';
@@ -15,6 +16,7 @@ import { AdminRouter } from '../admin/router.ts';
 import { tasksEndpoint } from '../admin/tasks.ts';
 import { traceEndpoint } from '../admin/trace.ts';
 import { TraceHub } from '../admin/trace-hub.ts';
+import { systemClock } from '../exchange/wait.ts';
 import { LogWriter, type LogSink } from '../telemetry/log-writer.ts';
 import { processMetrics } from '../telemetry/process-metrics.ts';
 import { descriptorSink } from '../telemetry/stdout-sink.ts';
@@ -69,6 +71,7 @@ export class Gateway {
   readonly #writer: LogWriter;
   readonly #logger: Logger;
   readonly #log: Log;
+  readonly #levels: LogLevels;
   readonly #gate = new TraceGate();
   readonly #hub = new TraceHub(this.#gate);
   readonly #totals = new SeriesTotals();
@@ -98,6 +101,7 @@ export class Gateway {
       write: (line) => this.#writer.line(line),
     });
     this.#log = this.#logger.scope('gateway');
+    this.#levels = new LogLevels(this.#logControl(), systemClock);
     const count = options.inThread === true ? 1 : this.#process.workerThreads;
     this.#heartbeats = new HeartbeatWatch(count);
     this.#threads = this.#makeThreads(count);
@@ -276,7 +280,7 @@ export class Gateway {
       configDumpEndpoint(() => this.#dumpFacts()),
       configStatusEndpoint(() => this.status),
       traceEndpoint(this.#hub),
-      loggingEndpoint(this.#logControl()),
+      loggingEndpoint(this.#levels),
       memoryEndpoint(() => this.#runtimes()),
       tasksEndpoint(() =>
         this.#threads.all.map((thread) => ({
@@ -374,6 +378,7 @@ export class Gateway {
 
   async #end(): Promise<void> {
     this.#watching?.close();
+    this.#levels.close();
     this.#hub.close();
     await this.#threads.end();
     if (this.#started) this.#log.info('stopped');

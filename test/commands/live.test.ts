@@ -102,7 +102,34 @@ describe('proxy log', () => {
     const server = await admin({ '/logging': log });
     expect(JSON.parse((await gwctl(['proxy', 'log', '--address', server.address, '-o', 'json'])).stdout)).toEqual({
       filter: 'info',
+      back: null,
     });
+  });
+
+  test('--for asks the proxy to go back by itself, and shows when', async () => {
+    const body = 'current log level is debug\nback to info in 5m0s\n';
+    const server = await admin({ '/logging': { headers: { 'content-type': 'text/plain' }, body } });
+    const words = ['proxy', 'log', '--address', server.address, '--level', 'debug', '--for', '5m'];
+    expect(await gwctl(words)).toEqual({ code: 0, stdout: body, stderr: '' });
+    expect(server.requests).toEqual(['POST /logging?reset&level=debug&for=300000ms']);
+    const { stdout } = await gwctl([...words, '-o', 'json']);
+    expect(JSON.parse(stdout)).toEqual({ filter: 'debug', back: { filter: 'info', in: '5m0s' } });
+  });
+
+  test('a proxy that does not know --for is told of, since its levels stay', async () => {
+    const server = await admin({ '/logging': log });
+    const words = ['proxy', 'log', '--address', server.address, '--level', 'debug', '--for', '5m'];
+    const { code, stderr } = await gwctl(words);
+    expect([code, stderr.includes('GW_NOT_SUPPORTED')]).toEqual([1, true]);
+  });
+
+  test.each([
+    [['--for', '5m'], '--for goes with'],
+    [['--level', 'debug', '--for', 'soon'], 'not a duration'],
+    [['--level', 'debug', '--for', '0s'], 'not a duration'],
+  ])('%j is wrong usage', async (flags, reason) => {
+    const { code, stderr } = await gwctl(['proxy', 'log', '--local', ...flags]);
+    expect([code, stderr.includes(reason)]).toEqual([2, true]);
   });
 
   test('a refusal shows the words of the server', async () => {

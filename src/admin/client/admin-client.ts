@@ -19,6 +19,13 @@ export interface ProfileOptions {
   readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 
+export interface LoggingChange {
+  readonly level?: string | undefined;
+  readonly reset?: boolean | undefined;
+  /** Milliseconds until the proxy goes back by itself; without it the change stays. */
+  readonly forMs?: number | undefined;
+}
+
 export interface TraceOptions {
   readonly expression?: string | undefined;
   readonly follow?: boolean | undefined;
@@ -68,13 +75,15 @@ export class AdminClient {
     return this.#object('/debug/tasks');
   }
 
-  /** Reads the log filter, or changes it: `level` is appended, after going back to the start-up filter with `reset`. */
-  async logging(
-    change: { readonly level?: string | undefined; readonly reset?: boolean | undefined } = {},
-  ): Promise<string> {
+  /**
+   * Reads the log filter, or changes it: `level` is appended, after going back to the start-up filter with `reset`, and all
+   * of it is undone after `forMs`.
+   */
+  async logging(change: LoggingChange = {}): Promise<string> {
     const query = [
       change.reset === true ? 'reset' : '',
       change.level === undefined ? '' : `level=${encodeURIComponent(change.level)}`,
+      change.forMs === undefined ? '' : `for=${change.forMs}ms`,
     ];
     const suffix = query.filter(Boolean).join('&');
     const answer = await this.#call(`/logging${suffix === '' ? '' : `?${suffix}`}`, { method: 'POST' });
