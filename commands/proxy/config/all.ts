@@ -1,4 +1,5 @@
 import type { Dump } from '../../../src/admin/protocol/decode-config-dump.ts';
+import { shownBackendName } from '../../../src/admin/views/backend-names.ts';
 import { backendRows } from '../../../src/admin/views/backends.ts';
 import { listenerRows } from '../../../src/admin/views/listeners.ts';
 import { policyRows } from '../../../src/admin/views/policies.ts';
@@ -108,6 +109,7 @@ function facts(dump: Dump): readonly { readonly name: string; readonly value: st
 
 function backendLines(dump: Dump): readonly BackendLine[] {
   const rows = backendRows(dump, true);
+  const shownName = shownBackendName([...dump.backends, ...dump.services]);
   return [...dump.backends, ...dump.services].map((backend) => {
     const type = backend.kind === 'service' ? 'Service' : 'Backend';
     const own = rows.filter(
@@ -117,7 +119,7 @@ function backendLines(dump: Dump): readonly BackendLine[] {
     const evicted = backend.endpoints.filter((endpoint) => endpoint.evicted).length;
     return {
       kind: backend.kind,
-      name: [backend.namespace, backend.name].filter(Boolean).join('/'),
+      name: [backend.namespace, shownName(backend)].filter(Boolean).join('/'),
       target: backend.target,
       endpoints: `${backend.endpoints.length}${evicted === 0 ? '' : ` (${evicted} evicted)`}`,
       health: healths.length === 0 ? '' : Math.min(...healths).toFixed(2),

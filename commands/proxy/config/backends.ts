@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core';
+import { shownBackendName } from '../../../src/admin/views/backend-names.ts';
 import { backendRows, type BackendRow } from '../../../src/admin/views/backends.ts';
 import type { Style } from '../../../ui/theme.ts';
 import type { Column } from '../../../ui/text/table.ts';
@@ -11,9 +12,9 @@ import { renderView } from '../../_base/view.ts';
 const spellings = configAliases('backends', 'backend', 'be', 'b');
 
 /** The specification's columns. */
-const columns: readonly Column<BackendRow>[] = [
+const columnsOf = (rows: readonly BackendRow[]): readonly Column<BackendRow>[] => [
   { title: 'TYPE', value: (row) => row.type },
-  { title: 'NAME', value: (row) => row.name },
+  { title: 'NAME', value: shownBackendName(rows) },
   { title: 'NAMESPACE', value: (row) => row.namespace },
   { title: 'ENDPOINT', value: (row) => row.endpoint },
   { title: 'HEALTH', value: healthText, style: healthStyle },
@@ -32,7 +33,7 @@ const wide: readonly Column<BackendRow>[] = [
 export default class ConfigBackends extends GwCommand {
   static override summary = 'Endpoints of the backends: health, requests and latency.';
   static override description =
-    'HEALTH is a moving average of outcomes from 0 to 1 (one failure gives 0.70), or the time left of an eviction. LATENCY is a moving average of the time to an answer of the calls that succeeded, not a mean of all.\n-o wide adds what is pending now, FAILURES in a row, EJECTIONS (evictions since the last success) and the last error with its time.\nEndpoints without requests are left out unless --all is given.';
+    'HEALTH is a moving average of outcomes from 0 to 1 (one failure gives 0.70), or the time left of an eviction. LATENCY is a moving average of the time to an answer of the calls that succeeded, not a mean of all.\n-o wide adds what is pending now, FAILURES in a row, EJECTIONS (evictions since the last success) and the last error with its time.\nEndpoints without requests are left out unless --all is given.\nA backend that a route holds itself is named after the route in the table, such as `shop/backend0`; -o json has its whole key.';
   static override aliases = spellings.shown;
   static override hiddenAliases = spellings.hidden;
   static override args = resourceArg;
@@ -55,7 +56,10 @@ export default class ConfigBackends extends GwCommand {
     const rows = backendRows(dump, flags.all);
     const name = (row: BackendRow): string => `${row.type.toLowerCase()}/${row.name}/${row.endpoint}`;
     await this.out(
-      await renderView({ rows, columns, wide, name }, { format: flags.output, width: this.columns, paint: this.paint }),
+      await renderView(
+        { rows, columns: columnsOf(rows), wide, name },
+        { format: flags.output, width: this.columns, paint: this.paint },
+      ),
     );
     if (rows.length === 0 && !flags.all) await this.note('no endpoint has had a request yet; --all shows those too');
   }

@@ -103,7 +103,8 @@ function decodeRouteBackend(value: unknown): DumpRouteBackend[] {
 
 function backendName(value: Readonly<Record<string, unknown>>): string {
   const named = asText(value['backend']);
-  if (named !== undefined) return named;
+  // The key of a backend without a namespace begins with the slash that would stand behind one.
+  if (named !== undefined) return named.replace(/^\//, '');
   const group = asText(value['routeGroup']);
   if (group !== undefined) return `group ${group}`;
   const inline = inlineTarget(value['inlineBackend'] ?? value['backend']);
