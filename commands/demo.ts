@@ -1,5 +1,6 @@
 import { AdminClient } from '../src/admin/client/admin-client.ts';
 import { parseAdminAddress } from '../src/admin/client/address.ts';
+import { wholeRequests } from '../src/admin/client/whole-requests.ts';
 import type { TraceStream } from '../src/admin/client/trace-stream.ts';
 import type { TraceEvent } from '../src/admin/protocol/trace-event.ts';
 import { exitCodes, type ExitCode } from '../src/shared/errors.ts';
@@ -100,7 +101,7 @@ export default class DemoCommand extends GwCommand {
     void gateway.done.then(() => stream.close());
     try {
       await this.out(banner(demo, gateway));
-      for await (const line of requestLines(stream)) await this.out(`${line}\n`);
+      for await (const line of requestLines(wholeRequests(stream))) await this.out(`${line}\n`);
     } finally {
       giveBack();
     }
@@ -123,5 +124,5 @@ function banner(demo: Demo, gateway: Gateway): string {
 }
 
 async function* eventsOf(stream: TraceStream): AsyncGenerator<TraceEvent> {
-  for await (const { event } of stream) yield event;
+  for await (const { event } of wholeRequests(stream)) yield event;
 }

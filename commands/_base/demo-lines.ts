@@ -1,5 +1,6 @@
 import type { TraceFrame } from '../../src/admin/client/trace-frames.ts';
 import { groupRequests } from '../../src/admin/client/request-groups.ts';
+import { clean } from '../../ui/terminal/text.ts';
 import { factsOf, shortRoute, type RequestFacts } from '../../ui/trace/request.ts';
 import { formatMicros } from '../../ui/trace/timing.ts';
 
@@ -15,5 +16,7 @@ function requestLine(facts: RequestFacts): string {
   const target = backend === undefined ? '' : ` → ${backend}${retried}`;
   const failure = error === undefined ? '' : `  ${error}`;
   const time = (startTime ?? '').slice(11, 23);
-  return `${time}  ${status ?? '---'}  ${(method ?? '').padEnd(4)} ${path ?? ''}  ${way}${target}  ${formatMicros(totalUs)}${failure}`;
+  return clean(
+    `${time}  ${status ?? '---'}  ${(method ?? '').padEnd(4)} ${path ?? ''}  ${way}${target}  ${formatMicros(totalUs)}${failure}`,
+  );
 }

@@ -2,6 +2,7 @@ import type { AdminClient } from '../../../src/admin/client/admin-client.ts';
 import { readChunks } from '../../../src/admin/client/read-file.ts';
 import { ownFrames, type Frames } from '../../../src/admin/client/request-groups.ts';
 import { readTraceFrames } from '../../../src/admin/client/trace-frames.ts';
+import { wholeRequests } from '../../../src/admin/client/whole-requests.ts';
 import type { TraceStream } from '../../../src/admin/client/trace-stream.ts';
 import type { Answer } from '../../../src/admin/inject/answer.ts';
 import type { Connection } from '../../../src/admin/inject/send.ts';
@@ -55,7 +56,7 @@ async function watchSource(plan: TracePlan, client: AdminClient, cli: Cli): Prom
   const first = await open();
   return {
     name: nameOf(plan),
-    frames: follow ? reopening(first, open, cli.signal) : first,
+    frames: wholeRequests(follow ? reopening(first, open, cli.signal) : first, plan.count),
     injection: undefined,
     answer: undefined,
     again: undefined,
