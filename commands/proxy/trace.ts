@@ -13,14 +13,17 @@ export default class ProxyTrace extends GwCommand {
   static override takesRest = true;
   static override summary = 'Follow a request through the proxy: route, policies, backend, timing.';
   static override description =
-    "Without a request behind -- it waits for the next one that somebody else sends. With --port and a URL behind -- it sends the request itself, in curl's words, to that port of the target, whatever host the URL names; Host, SNI and the certificate check are those of the URL, and curl is not needed.\nOn a terminal the trace viewer opens. In a pipe, or with -o text, the trace is printed: offset and duration of each step, why other routes were not chosen, the slowest step, and what the client got. -o jsonl (--raw) prints the events as the server sent them; --file shows them again.\nAn --expect- flag makes the trace a check: exit code 1 and the difference when it is not met.";
+    "Without a request behind -- it waits for the next one that somebody else sends. With a URL behind -- it sends the request itself, in curl's words, to --port of the target (or the port that the URL names), whatever host the URL names; Host, SNI and the certificate check are those of the URL, and curl is not needed.\nOn a terminal the trace viewer opens. In a pipe, or with -o text, the trace is printed: offset and duration of each step, why other routes were not chosen, the slowest step, and what the client got. -o jsonl (--raw) prints the events as the server sent them; --file shows them again.\nAn --expect- flag makes the trace a check: exit code 1 and the difference when it is not met.";
   static override usage = 'proxy trace [RESOURCE] [flags] [-- [curl options] URL]';
   static override aliases = ['trace'];
   static override args = resourceArg;
   static override flags = {
     ...targetFlags,
     timeout: durationFlag({ helpGroup: 'TARGET', summary: 'How long to wait; the exit code is then 124.' }),
-    port: portFlag({ ...request, summary: 'Listener port that the request behind -- is sent to.' }),
+    port: portFlag({
+      ...request,
+      summary: 'Listener port that the request behind -- is sent to; without it that of the URL.',
+    }),
     expression: Flags.string({ ...request, helpValue: '<CEL>', summary: 'Only a request for which this is true.' }),
     follow: Flags.boolean({ ...request, summary: 'Keep on with the requests that follow.' }),
     count: countFlag({ ...request, summary: 'End after this many requests.' }),

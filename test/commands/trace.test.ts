@@ -208,6 +208,14 @@ describe('proxy trace of its own request', () => {
     expect(stdout).toContain('\nhello\n');
   });
 
+  test('goes to the port of the URL when --port does not say otherwise', async () => {
+    const port = await listener();
+    const server = await admin(traceReply(requestEvents('r1')));
+    const words = ['trace', '--address', server.address, '--', `http://localhost:${port}/cart`];
+    const { code, stdout } = await gwctl(words);
+    expect([code, stdout.includes('\nhello\n')]).toEqual([0, true]);
+  });
+
   test("another client's request does not use the trace up", async () => {
     const port = await listener();
     const other = requestEvents('other', { path: '/other', port: 1 });

@@ -37,9 +37,10 @@ export interface TracePlan {
 export function planTrace(flags: TraceFlags, request: readonly string[], terminal: boolean): TracePlan {
   const target = chooseTarget(flags);
   if (target.kind === 'file') refuseWithFile(flags, request);
-  if (request.length > 0 && flags.port === undefined) {
+  const port = flags.port ?? portOfUrl(request);
+  if (request.length > 0 && port === undefined) {
     throw usageError(
-      'a request needs --port, the listener it goes to',
+      'a request needs --port, the listener it goes to, when its URL names no port',
       `gwctl proxy trace --port 8080 -- ${request.join(' ')}`,
     );
   }
@@ -65,13 +66,20 @@ export function planTrace(flags: TraceFlags, request: readonly string[], termina
     choice: flags,
     format: formatOf(flags, terminal && !hasExpectations(expected)),
     request,
-    port: flags.port,
+    port,
     expression: flags.expression,
     count: flags.count ?? (flags.follow || target.kind === 'file' ? undefined : 1),
     redact: flags.redact,
     expected,
     timeoutMs: flags.timeout,
   };
+}
+
+/** The port that the first URL among the request's words names; without one nobody can tell which listener is meant. */
+function portOfUrl(request: readonly string[]): number | undefined {
+  const url = request.find((word) => /^https?:\/\//i.test(word) && URL.canParse(word));
+  const port = url === undefined ? undefined : /^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(url)?.[1];
+  return port === undefined ? undefined : Number(port);
 }
 
 function refuseWithFile(flags: TraceFlags, request: readonly string[]): void {
