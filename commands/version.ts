@@ -50,7 +50,10 @@ export default class Version extends GwCommand {
       const dump = await withClient({ ...choice, timeout }, surroundings, async (client) =>
         decodeConfigDump(await client.dump()),
       );
-      return { version: dump.version ?? 'unknown', revision: dump.gitRevision ?? null };
+      return {
+        version: dump.version ?? 'unknown',
+        revision: (dump.gitRevision ?? '') === '' ? null : (dump.gitRevision ?? null),
+      };
     } catch (error) {
       if (asked || choice.resource !== undefined || !isAbsent(error)) throw error;
       await this.note('no proxy answers on this machine');
@@ -70,7 +73,7 @@ function pairs(
   client: { readonly version: string; readonly node: string; readonly platform: string },
   server: ServerVersion | null,
 ): { name: string; value: string }[] {
-  const revision = server?.revision === null || server?.revision === undefined ? '' : ` (${server.revision})`;
+  const revision = (server?.revision ?? '') === '' ? '' : ` (${server?.revision})`;
   return [
     { name: 'client', value: `${client.version} (node ${client.node}, ${client.platform})` },
     ...(server === null ? [] : [{ name: 'proxy', value: `${server.version}${revision}` }]),

@@ -22,10 +22,10 @@ export const globalFlags = {
 
 export const durationFlag = Flags.custom<number>({
   helpValue: '<duration>',
-  parse: async (input) => {
+  parse: async (input, _context, options) => {
     const ms = parseDurationMs(input);
     if (ms === undefined || ms <= 0 || ms > 2 ** 31 - 1) {
-      throw usageError(`"${input}" is not a duration: expected something like 30s, 500ms or 2m`);
+      throw usageError(`--${options.name}: "${input}" is not a duration: expected something like 30s, 500ms or 2m`);
     }
     return ms;
   },

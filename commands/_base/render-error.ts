@@ -57,7 +57,7 @@ function causesOf(thrown: unknown): readonly string[] {
   let said = messageOf(thrown);
   let cause = thrown instanceof Error ? thrown.cause : undefined;
   while (cause !== undefined && cause !== null && causes.length < 8) {
-    const text = messageOf(cause);
+    const text = messageOf(cause).trim();
     if (text !== '' && !said.includes(text)) causes.push(text);
     said += text;
     cause = cause instanceof Error ? cause.cause : undefined;

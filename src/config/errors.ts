@@ -1,4 +1,4 @@
-import { GwError } from '../shared/errors.ts';
+import { GwError, exitCodes } from '../shared/errors.ts';
 
 /** What kind of problem it is; stable, for scripts. */
 export type ConfigIssueCode =
@@ -41,6 +41,8 @@ export class ConfigError extends GwError {
     const first = issues[0];
     super(renderIssues(issues, text), {
       code: issues.length === 1 && first !== undefined ? first.code : 'GW_CONFIG_INVALID',
+      // The source itself, as opposed to a file that it names.
+      ...(first?.code === 'GW_CONFIG_FILE' && first.path === '' && { exitCode: exitCodes.notFound }),
     });
     this.name = 'ConfigError';
     this.issues = issues;

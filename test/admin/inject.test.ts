@@ -219,7 +219,10 @@ describe('sending it', () => {
   test('nobody listens, plain HTTP behind https, garbage, a reset, a body that breaks off, silence', async () => {
     await expect(send(1, 'http://a/')).rejects.toMatchObject({ code: 'GW_UNREACHABLE' });
     const plainPort = await listen(createServer(echo));
-    await expect(send(plainPort, '-k', 'https://a/')).rejects.toMatchObject({ code: 'GW_TLS' });
+    await expect(send(plainPort, '-k', 'https://a/')).rejects.toMatchObject({
+      code: 'GW_TLS',
+      message: expect.stringMatching(/failed: [^:]+$/),
+    });
     const garbage = await listen(createTcp((socket) => void socket.on('error', () => {}).end('hello there\n\n')));
     await expect(send(garbage, 'http://a/')).rejects.toMatchObject({ code: 'GW_NO_ANSWER' });
     const reset = await listen(

@@ -66,11 +66,17 @@ function connectError(error: unknown, where: string): GwError {
     });
   }
   if (code === 'ECONNRESET' || code.startsWith('ERR_SSL') || code === 'EPROTO') {
-    return new GwError(`the TLS handshake with ${where} failed: ${messageOf(error)}`, {
+    return new GwError(`the TLS handshake with ${where} failed: ${tlsReason(error)}`, {
       code: 'GW_TLS',
       hint: 'http:// instead of https://, if the listener speaks plain HTTP',
       cause: error,
     });
   }
   return new UnreachableError(`cannot send the request to ${where}: ${messageOf(error)}`, error);
+}
+
+/** OpenSSL's own words out of the middle of `4033…:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps/…`. */
+function tlsReason(error: unknown): string {
+  const text = messageOf(error).trim();
+  return /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/.exec(text)?.[1] ?? text;
 }
