@@ -24,6 +24,8 @@ export interface ConnectionOwner {
   closed(connection: Connection): void;
 }
 
+/** Time for a first byte on a connection that is asked to leave before it has said anything. */
+const SILENT_LEAVE_MS = 1000;
 const PROXY_HEADER_TIMEOUT_MS = 5000;
 const PROXY_HEADER_MAX_BYTES = 16 + 512;
 const HTTP2_PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
@@ -48,6 +50,7 @@ export class Connection {
   #http: HttpServerConnection | null = null;
   /** Asked to leave, if only after a first request. */
   #leaving = false;
+  #silence: NodeJS.Timeout | null = null;
   #labels: ConnectionLabels | null = null;
   #countedIn = 0;
   #countedOut = 0;
@@ -70,6 +73,7 @@ export class Connection {
   }
 
   start(): void {
+    if (this.#owner.draining) this.#limitSilence();
     if (this.#bind.proxyProtocol === null) this.#begin(null);
     else this.#readProxyHeader(this.#bind.proxyProtocol);
   }
@@ -78,6 +82,16 @@ export class Connection {
   drain(): void {
     this.#leaving = true;
     this.#http?.drain();
+    this.#limitSilence();
+  }
+
+  /** Connections that were opened ahead of need are no reason to wait, but a first request may be on its way. */
+  #limitSilence(): void {
+    const silent = (): boolean => this.#bind.protocol !== 'tcp' && this.#socket.bytesRead === 0;
+    if (this.#silence !== null || !silent()) return;
+    this.#silence = setTimeout(() => {
+      if (silent()) this.#socket.destroy();
+    }, SILENT_LEAVE_MS);
   }
 
   destroy(): void {
@@ -324,6 +338,7 @@ export class Connection {
   }
 
   #onClose(): void {
+    if (this.#silence !== null) clearTimeout(this.#silence);
     this.sampleBytes();
     if (this.#labels !== null) this.#owner.deps.metrics.connectionClosed(this.#labels);
     this.#owner.closed(this);
