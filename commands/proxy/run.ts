@@ -26,9 +26,10 @@ export default class ProxyRun extends GwCommand {
     const second = Promise.withResolvers<void>();
     let asked = false;
     const giveBack = this.cli.takeSignals(() => {
+      // The signal that follows a /quitquitquit, as when a pod ends, is no second one.
+      if (asked || !gateway.closing) void gateway.shutdown();
       if (asked) second.resolve();
       asked = true;
-      void gateway.shutdown();
     });
     try {
       for (const line of listeningLines(gateway.addresses)) await this.note(line);

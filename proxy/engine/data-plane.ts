@@ -104,10 +104,15 @@ class GatewayDataPlane implements DataPlane {
     this.#prepared = null;
   }
 
-  async drain(): Promise<void> {
+  async drain(closing: boolean): Promise<void> {
     const ports = [...this.#ports.values(), ...this.#leaving];
     for (const port of ports) port.drain();
-    await Promise.all(ports.map((port) => port.empty()));
+    do {
+      await Promise.all(ports.map((port) => port.empty()));
+      // One more turn of the loop takes in what the kernel has accepted already.
+      await new Promise((resolve) => setImmediate(resolve));
+    } while (ports.some((port) => port.connectionCount > 0));
+    if (closing) for (const port of ports) port.stopAccepting();
   }
 
   destroy(): void {

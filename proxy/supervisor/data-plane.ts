@@ -17,9 +17,9 @@ export interface DataPlane {
   rollback(): void;
   /**
    * Asks clients to leave (`connection: close`, GOAWAY) and resolves when no connection is open. New connections are still
-   * accepted, each asked to leave after its first response.
+   * accepted, each asked to leave after its first response; with `closing`, until the moment in which none is open.
    */
-  drain(): Promise<void>;
+  drain(closing: boolean): Promise<void>;
   /** Closes every socket, whatever is in flight. */
   destroy(): void;
   /** The bound sockets, prepared ones included; tells which number a bind on port 0 got. */

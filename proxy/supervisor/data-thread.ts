@@ -107,8 +107,8 @@ class DataThread {
         this.#started().rollback();
         return null;
       },
-      drain: async () => {
-        await this.#started().drain();
+      drain: async ({ closing }: ControlToData['calls']['drain']['argument']) => {
+        await this.#started().drain(closing);
         this.#flush();
         return null;
       },

@@ -86,9 +86,13 @@ export class DataThreads {
     this.#forgetPorts(generation.config);
   }
 
-  /** Resolves when no connection is open in any thread. */
-  async drain(timeoutMs: number): Promise<void> {
-    await Promise.all(this.all.map((thread) => thread.call('drain', null, timeoutMs).catch(() => null)));
+  /**
+   * Asks clients to leave; resolves when each thread had a moment in which no connection was open. With `closing`, a thread
+   * accepts none after that moment.
+   */
+  async drain(options: { closing: boolean; timeoutMs: number }): Promise<void> {
+    const { closing, timeoutMs } = options;
+    await Promise.all(this.all.map((thread) => thread.call('drain', { closing }, timeoutMs).catch(() => null)));
   }
 
   async end(): Promise<void> {

@@ -134,6 +134,11 @@ export class Gateway {
     return { binds: this.#threads.addresses, ...local };
   }
 
+  /** It drains, or has ended. */
+  get closing(): boolean {
+    return this.#closing !== null;
+  }
+
   get status(): ConfigStatus {
     return this.#history.status();
   }
@@ -357,9 +362,9 @@ export class Gateway {
     return [...new Set([...lost, ...this.#heartbeats.stale])].map((index) => `data thread ${index}`);
   }
 
-  /** Answers once the minimum deadline has passed; what is open may go on to the maximum. */
+  /** Answers once the minimum deadline has passed; what is open may go on to the maximum. Asked again, it is no hurry. */
   async #quit(): Promise<void> {
-    void this.shutdown();
+    if (!this.closing) void this.shutdown();
     await pause(this.#process.terminationMinDeadlineMs, this.#stop.signal);
   }
 
@@ -368,9 +373,14 @@ export class Gateway {
     this.#log.info('draining', { atMost: `${terminationMaxDeadlineMs}ms` });
     this.#watching?.close();
     const limit = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(terminationMaxDeadlineMs)]);
-    const drained = this.#threads.drain(terminationMaxDeadlineMs + 1000);
-    const minimum = pause(Math.min(terminationMinDeadlineMs, terminationMaxDeadlineMs), limit);
-    await Promise.race([Promise.all([drained, minimum]), aborted(limit)]);
+    const timeoutMs = terminationMaxDeadlineMs + 1000;
+    const minimumMs = Math.min(terminationMinDeadlineMs, terminationMaxDeadlineMs);
+    if (minimumMs > 0) {
+      void this.#threads.drain({ closing: false, timeoutMs });
+      await pause(minimumMs, limit);
+    }
+    // Clients that came meanwhile are waited for, too.
+    await Promise.race([this.#threads.drain({ closing: true, timeoutMs }), aborted(limit)]);
     if (limit.aborted && !this.#stop.signal.aborted)
       this.#log.warn('the deadline has passed, what is still open is cut');
     await this.#end();

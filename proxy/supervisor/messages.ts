@@ -52,7 +52,7 @@ export type ControlToData = {
     readonly prepare: { readonly argument: PrepareArgument; readonly result: readonly BoundAddress[] };
     readonly commit: { readonly argument: null; readonly result: null };
     readonly rollback: { readonly argument: null; readonly result: null };
-    readonly drain: { readonly argument: null; readonly result: null };
+    readonly drain: { readonly argument: { readonly closing: boolean }; readonly result: null };
     readonly destroy: { readonly argument: null; readonly result: null };
     readonly tasks: { readonly argument: null; readonly result: readonly string[] };
     readonly startCpu: { readonly argument: number; readonly result: null };
