@@ -7,6 +7,16 @@ import type { Paint } from '../../ui/text/paint.ts';
 
 type Values = Record<string, unknown>;
 
+/** Where a command's words go, for functions that print for it. */
+export interface Printer {
+  readonly cli: Cli;
+  readonly out: (text: string | Uint8Array) => Promise<void>;
+  readonly note: (text: string) => Promise<void>;
+  readonly paint: Paint;
+  /** Columns of the terminal at this moment; undefined where nothing is cut. */
+  readonly columns: number | undefined;
+}
+
 /** The base of every command: streams, colour, and what stands behind `--`. */
 export abstract class GwCommand extends Command {
   static override baseFlags = globalFlags;
@@ -53,6 +63,19 @@ export abstract class GwCommand extends Command {
   /** Columns that a table may take; undefined where nothing is cut. */
   protected get columns(): number | undefined {
     return widthOf(this.cli.stdout);
+  }
+
+  protected get printer(): Printer {
+    const { cli, paint } = this;
+    return {
+      cli,
+      paint,
+      out: (text) => this.out(text),
+      note: (text) => this.note(text),
+      get columns() {
+        return widthOf(cli.stdout);
+      },
+    };
   }
 
   /** The answer. */

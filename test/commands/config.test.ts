@@ -48,6 +48,36 @@ describe('proxy config from a saved dump', () => {
       expect([typeof row.latencyMs, row.health === null || typeof row.health === 'number']).toEqual(['number', true]);
   });
 
+  test.each([
+    ['routes', ['--name', 'CART'], ['route/default/web/shop/cart']],
+    ['routes', ['--name', 'shop/c?rt'], ['route/default/web/shop/cart']],
+    ['routes', ['--name', '商店.*'], ['route/default/web/shop/cart']],
+    ['routes', ['--name', 't', '--name', 'g'], ['route/default/web/t', 'route/g']],
+    ['listeners', ['--name', '*.example'], ['listener/https']],
+    ['listeners', ['--name', 'default/web', '--name', 'bind/*'], ['listener/http', 'listener/https']],
+    ['policies', ['--name', 'backendTLS'], ['policy/p/2']],
+    ['policies', ['--name', 'shop/s*'], ['policy/p/1']],
+    ['backends', ['--name', 'shop/cart'], ['service/cart/cart-7', 'service/cart/cart-9', 'service/cart/web/cart-8']],
+    ['backends', ['--all', '--name', '127.0.0.1:*'], ['backend/echo/127.0.0.1:9000']],
+  ])('config %s %j lists only what goes by that name', async (name, flags, expected) => {
+    const { code, stdout } = await gwctl(['config', name, '-f', dump, '-o', 'name', ...flags]);
+    expect([code, stdout.trimEnd().split('\n')]).toEqual([0, expected]);
+  });
+
+  test.each(['routes', 'listeners', 'policies', 'backends'])(
+    'config %s --name with a name that nothing has is an empty table and a note',
+    async (name) => {
+      const { code, stdout, stderr } = await gwctl(['config', name, '-f', dump, '--name', 'none', '--name', 'no*']);
+      expect([code, stdout.split('\n').length, stderr.includes('nothing here is called none or no*')]).toEqual([
+        0,
+        2,
+        true,
+      ]);
+      const json = await gwctl(['config', name, '-f', dump, '--name', 'none', '-o', 'json', '-q']);
+      expect(json).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
+    },
+  );
+
   test('nothing found is an empty list and no failure', async () => {
     const { code, stdout } = await gwctl(['config', 'backends', '-f', '-', '-o', 'json'], { input: '{"backends":[]}' });
     expect([code, stdout]).toEqual([0, '[]\n']);

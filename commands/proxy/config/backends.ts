@@ -1,13 +1,13 @@
 import { Flags } from '@oclif/core';
+import type { Dump } from '../../../src/admin/protocol/decode-config-dump.ts';
 import { shownBackendName } from '../../../src/admin/views/backend-names.ts';
 import { backendRows, type BackendRow } from '../../../src/admin/views/backends.ts';
 import type { Style } from '../../../ui/theme.ts';
 import type { Column } from '../../../ui/text/table.ts';
 import { configAliases } from '../../_base/aliases.ts';
-import { outputFlag, resourceArg, targetFlags, viewFormats } from '../../_base/flags.ts';
+import { resourceArg } from '../../_base/flags.ts';
 import { GwCommand } from '../../_base/gw-command.ts';
-import { loadDump } from '../../_base/target.ts';
-import { renderView } from '../../_base/view.ts';
+import { listingFlags, printListing } from '../../_base/listing.ts';
 
 const spellings = configAliases('backends', 'backend', 'be', 'b');
 
@@ -38,8 +38,7 @@ export default class ConfigBackends extends GwCommand {
   static override hiddenAliases = spellings.hidden;
   static override args = resourceArg;
   static override flags = {
-    ...targetFlags,
-    output: outputFlag(viewFormats, 'table'),
+    ...listingFlags,
     all: Flags.boolean({ summary: 'Also endpoints that had no request.' }),
   };
   static override examples = [
@@ -52,16 +51,15 @@ export default class ConfigBackends extends GwCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ConfigBackends);
-    const dump = await loadDump({ ...flags, ...args }, { cli: this.cli, tell: (text) => this.note(text) });
-    const rows = backendRows(dump, flags.all);
-    const name = (row: BackendRow): string => `${row.type.toLowerCase()}/${row.name}/${row.endpoint}`;
-    await this.out(
-      await renderView(
-        { rows, columns: columnsOf(rows), wide, name },
-        { format: flags.output, width: this.columns, paint: this.paint },
-      ),
-    );
-    if (rows.length === 0 && !flags.all) await this.note('no endpoint has had a request yet; --all shows those too');
+    const listing = {
+      rows: (dump: Dump) => backendRows(dump, flags.all),
+      columns: columnsOf,
+      wide,
+      name: (row: BackendRow) => `${row.type.toLowerCase()}/${row.name}/${row.endpoint}`,
+      namesOf: (row: BackendRow) => [row.name, `${row.namespace}/${row.name}`, row.endpoint],
+      emptyNote: flags.all ? undefined : 'no endpoint to show has had a request yet; --all shows those too',
+    };
+    await printListing(listing, { ...flags, ...args }, this.printer);
   }
 }
 

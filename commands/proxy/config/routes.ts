@@ -1,10 +1,9 @@
 import { routeRows, type RouteRow } from '../../../src/admin/views/routes.ts';
 import { routeColumns } from '../../_base/columns.ts';
 import { configAliases } from '../../_base/aliases.ts';
-import { outputFlag, resourceArg, targetFlags, viewFormats } from '../../_base/flags.ts';
+import { resourceArg } from '../../_base/flags.ts';
 import { GwCommand } from '../../_base/gw-command.ts';
-import { loadDump } from '../../_base/target.ts';
-import { renderView } from '../../_base/view.ts';
+import { listingFlags, printListing } from '../../_base/listing.ts';
 import type { Column } from '../../../ui/text/table.ts';
 
 const spellings = configAliases('routes', 'route', 'r');
@@ -21,9 +20,10 @@ export default class ConfigRoutes extends GwCommand {
   static override aliases = spellings.shown;
   static override hiddenAliases = spellings.hidden;
   static override args = resourceArg;
-  static override flags = { ...targetFlags, output: outputFlag(viewFormats, 'table') };
+  static override flags = listingFlags;
   static override examples = [
     { description: 'Routes of the proxy on this machine', command: 'gwctl proxy config routes --local' },
+    { description: 'Routes of one host', command: "gwctl config routes --local --name '*.shop.example'" },
     {
       description: 'Every path of a saved dump',
       command: `gwctl config routes --file dump.json -o json | jq '.[].matches[]'`,
@@ -32,8 +32,13 @@ export default class ConfigRoutes extends GwCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ConfigRoutes);
-    const dump = await loadDump({ ...flags, ...args }, { cli: this.cli, tell: (text) => this.note(text) });
-    const view = { rows: routeRows(dump), columns: routeColumns, wide, name: (row: RouteRow) => `route/${row.key}` };
-    await this.out(await renderView(view, { format: flags.output, width: this.columns, paint: this.paint }));
+    const listing = {
+      rows: routeRows,
+      columns: () => routeColumns,
+      wide,
+      name: (row: RouteRow) => `route/${row.key}`,
+      namesOf: (row: RouteRow) => [row.route, `${row.namespace}/${row.route}`, row.key, ...row.hostnames],
+    };
+    await printListing(listing, { ...flags, ...args }, this.printer);
   }
 }
