@@ -13,6 +13,8 @@ export interface Printer {
   readonly out: (text: string | Uint8Array) => Promise<void>;
   readonly note: (text: string) => Promise<void>;
   readonly paint: Paint;
+  /** Whether notes are left out. */
+  readonly quiet: boolean;
   /** Columns of the terminal at this moment; undefined where nothing is cut. */
   readonly columns: number | undefined;
 }
@@ -66,10 +68,11 @@ export abstract class GwCommand extends Command {
   }
 
   protected get printer(): Printer {
-    const { cli, paint } = this;
+    const { cli, paint, quiet } = this;
     return {
       cli,
       paint,
+      quiet,
       out: (text) => this.out(text),
       note: (text) => this.note(text),
       get columns() {

@@ -5,6 +5,7 @@ import { outputFlag, targetFlags, viewFormats, type OutputFormat } from './flags
 import type { Printer } from './gw-command.ts';
 import { loadDump, type TargetChoice } from './target.ts';
 import { renderView, type View } from './view.ts';
+import { present, watchFlags, type Render, type WatchChoice } from './watch.ts';
 
 /** Flags of every command that lists what a proxy has loaded. */
 export const listingFlags = {
@@ -15,10 +16,12 @@ export const listingFlags = {
     helpValue: '<glob>',
     summary: 'Only what goes by this name; * stands for anything, ? for one character. May be repeated.',
   }),
+  ...watchFlags,
   output: outputFlag(viewFormats, 'table'),
 };
 
-export interface ListingChoice extends TargetChoice {
+export interface ListingChoice extends TargetChoice, WatchChoice {
+  readonly file?: string | undefined;
   readonly name?: readonly string[] | undefined;
   readonly output: OutputFormat;
 }
@@ -34,18 +37,19 @@ export interface Listing<Row> extends Omit<View<Row>, 'rows' | 'columns'> {
   readonly emptyNote?: string | undefined;
 }
 
-/** Loads the dump of the chosen target and prints what it lists. */
+/** Prints what the dump of the chosen target lists, once or as long as it is watched. */
 export async function printListing<Row>(listing: Listing<Row>, choice: ListingChoice, printer: Printer): Promise<void> {
-  const dump = await loadDump(choice, { cli: printer.cli, tell: printer.note });
-  const { columns: width, paint } = printer;
   const { wide = [], name } = listing;
   const wanted = nameFilter(choice.name ?? []);
-  const rows = listing.rows(dump).filter((row) => wanted(listing.namesOf(row)));
-  await printer.out(
-    await renderView({ rows, columns: listing.columns(rows), wide, name }, { format: choice.output, width, paint }),
-  );
-  const note = rows.length > 0 ? undefined : emptyNoteOf(listing, choice);
-  if (note !== undefined) await printer.note(note);
+  const { paint } = printer;
+  const render: Render = async (tell) => {
+    const dump = await loadDump(choice, { cli: printer.cli, tell });
+    const rows = listing.rows(dump).filter((row) => wanted(listing.namesOf(row)));
+    const options = { format: choice.output, width: printer.columns, paint };
+    const text = await renderView({ rows, columns: listing.columns(rows), wide, name }, options);
+    return { text, note: rows.length > 0 ? undefined : emptyNoteOf(listing, choice) };
+  };
+  await present(render, choice, printer);
 }
 
 function emptyNoteOf<Row>({ emptyNote }: Listing<Row>, { name = [] }: ListingChoice): string | undefined {

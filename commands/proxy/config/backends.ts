@@ -43,6 +43,7 @@ export default class ConfigBackends extends GwCommand {
   };
   static override examples = [
     { description: 'Endpoints of the proxy on this machine', command: 'gwctl proxy config backends --local' },
+    { description: 'The same, kept up to date', command: 'gwctl proxy config backends --local --watch --interval 1s' },
     {
       description: 'Names of what is not healthy, in a script',
       command: `gwctl config backends --all -o json | jq '.[] | select(.health < 0.5) | .endpoint'`,

@@ -10,8 +10,9 @@ import type { Paint } from '../../../ui/text/paint.ts';
 import { configAliases } from '../../_base/aliases.ts';
 import { documentFormats, liveTargetFlags, outputFlag, resourceArg } from '../../_base/flags.ts';
 import { GwCommand } from '../../_base/gw-command.ts';
-import { withClient } from '../../_base/target.ts';
+import { withClient, type Tell } from '../../_base/target.ts';
 import { renderDocument } from '../../_base/view.ts';
+import { present, watchFlags } from '../../_base/watch.ts';
 
 const spellings = configAliases('status');
 
@@ -20,18 +21,22 @@ export default class ConfigStatusCommand extends GwCommand {
   static override aliases = spellings.shown;
   static override hiddenAliases = spellings.hidden;
   static override args = resourceArg;
-  static override flags = { ...liveTargetFlags, output: outputFlag(documentFormats, 'table') };
-  static override examples = ['gwctl proxy config status --local', 'gwctl config status -o json'];
+  static override flags = { ...liveTargetFlags, ...watchFlags, output: outputFlag(documentFormats, 'table') };
+  static override examples = [
+    'gwctl proxy config status --local',
+    'gwctl config status --local --watch',
+    'gwctl config status -o json',
+  ];
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ConfigStatusCommand);
-    const surroundings = { cli: this.cli, tell: (text: string) => this.note(text) };
-    const raw = await withClient({ ...flags, ...args }, surroundings, (client) => client.status());
-    await this.out(
-      flags.output === 'table'
-        ? statusText(decodeConfigStatus(raw), this.paint)
-        : await renderDocument(raw, flags.output),
-    );
+    const render = async (tell: Tell) => {
+      const surroundings = { cli: this.cli, tell };
+      const raw = await withClient({ ...flags, ...args }, surroundings, (client) => client.status());
+      if (flags.output === 'table') return { text: statusText(decodeConfigStatus(raw), this.paint) };
+      return { text: await renderDocument(raw, flags.output) };
+    };
+    await present(render, flags, this.printer);
   }
 }
 
