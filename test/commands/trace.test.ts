@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +25,10 @@ async function listener(status = 200, body = 'hello\n'): Promise<number> {
   const server = createServer((_request, response) =>
     response.writeHead(status, { 'content-type': 'text/plain', 'set-cookie': 'session=verysecret' }).end(body),
   );
+  return listening(server);
+}
+
+async function listening(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   closers.push(() => server.close());
@@ -214,6 +218,21 @@ describe('proxy trace of its own request', () => {
     const words = ['trace', '--address', server.address, '--', `http://localhost:${port}/cart`];
     const { code, stdout } = await gwctl(words);
     expect([code, stdout.includes('\nhello\n')]).toEqual([0, true]);
+  });
+
+  test('an answer that breaks off is shown as far as it came, and is a failure', async () => {
+    const breaking = createServer((_request, response) => {
+      response.writeHead(200, { 'content-length': 1000 });
+      response.write('half', () => response.destroy());
+    });
+    const port = await listening(breaking);
+    const server = await admin(traceReply(requestEvents('r1')));
+    const words = ['trace', '--address', server.address, '--', `http://localhost:${port}/cart`, '-o', '/nope/out'];
+    const { code, stderr } = await gwctl(words);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('Error: the answer is not complete: the connection broke'),
+    ]);
   });
 
   test("another client's request does not use the trace up", async () => {

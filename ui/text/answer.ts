@@ -3,6 +3,7 @@ import { REDACTED } from '../../src/shared/secret.ts';
 import { formatBytes } from '../../src/shared/byte-size.ts';
 import { formatDuration } from '../../src/shared/duration.ts';
 import { clean } from '../terminal/text.ts';
+import { inflate, utf8 } from '../trace/body.ts';
 import { plainPaint, type Paint } from './paint.ts';
 
 export interface AnswerTextOptions {
@@ -46,24 +47,17 @@ function statusLine(answer: Answer, paint: Paint): string {
 
 function bodyLines({ body, bodyBytes }: Answer): readonly string[] {
   if (bodyBytes === 0) return [];
-  const text = textOf(body);
+  const opened = inflate(body);
+  const text = utf8(opened);
+  const note = opened === body ? [] : [`(${formatBytes(bodyBytes)} of gzip, opened)`];
   const rest = bodyBytes > body.byteLength ? [`(${formatBytes(bodyBytes - body.byteLength)} more, not shown)`] : [];
   if (text === undefined) return [`(${formatBytes(bodyBytes)}, not text)`];
   return [
+    ...note,
     ...text
       .replace(/\r?\n$/, '')
       .split(/\r?\n/)
       .map((line) => clean(line.replaceAll('\t', '  '))),
     ...rest,
   ];
-}
-
-/** A body that was cut may end inside a character; that part is left out. */
-function textOf(body: Buffer): string | undefined {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
-    return text.includes('\0') ? undefined : text;
-  } catch {
-    return undefined;
-  }
 }

@@ -19,7 +19,7 @@ export function isBase64(text: string): boolean {
 }
 
 /** A gzip body is opened as far as it was recorded. */
-function inflate(bytes: Buffer): Buffer {
+export function inflate(bytes: Buffer): Buffer {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   try {
     return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 4 * 1024 * 1024 });
@@ -29,7 +29,8 @@ function inflate(bytes: Buffer): Buffer {
   }
 }
 
-function utf8(bytes: Buffer): string | undefined {
+/** The text in bytes of which the end may be missing; undefined when they are not text. */
+export function utf8(bytes: Buffer): string | undefined {
   try {
     /* A body that was cut may end inside a character; `stream` leaves that part out. */
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });

@@ -85,11 +85,16 @@ function isLoopback(address: unknown): boolean {
   return typeof address === 'string' && /^(127\.|::1$|::ffff:127\.)/.test(address);
 }
 
-/** Writes the body to the file of `-o`, by way of a temporary one. */
+/** Writes the body to the file of `-o`, by way of a temporary one; half a body is not written. */
 export async function saveBody(injection: Injection, answer: Answer): Promise<void> {
-  if (injection.outputFile === undefined) return;
+  if (injection.outputFile === undefined || answer.failure !== undefined) return;
   const { writeWhole } = await import('../write-file.ts');
   await writeWhole(injection.outputFile, answer.body);
+}
+
+/** The answer ended before its time; what there was of it has been shown. */
+export function cutAnswer(failure: string): GwError {
+  return new GwError(`the answer is not complete: ${failure}`, { code: 'GW_ANSWER_CUT' });
 }
 
 export function failedAnswer(status: number): GwError {

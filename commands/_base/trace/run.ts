@@ -14,7 +14,7 @@ import { formatDuration } from '../../../src/shared/duration.ts';
 import { answerSummary, renderAnswer } from '../../../ui/text/answer.ts';
 import type { Paint } from '../../../ui/text/paint.ts';
 import { renderTrace } from '../../../ui/text/trace.ts';
-import { failedAnswer } from './injection.ts';
+import { cutAnswer, failedAnswer } from './injection.ts';
 import type { TracePlan } from './options.ts';
 import type { TraceSource } from './source.ts';
 
@@ -87,6 +87,7 @@ async function showAnswer(
       `\nanswer, ${answerSummary(answer)}\n${renderAnswer(answer, { paint: output.paint, redacted: hidden })}`,
     );
   } else await output.note(`answer: ${answerSummary(answer)}`);
+  if (answer.failure !== undefined) throw cutAnswer(answer.failure);
   if (injection?.failOnError === true && answer.status >= 400) throw failedAnswer(answer.status);
 }
 

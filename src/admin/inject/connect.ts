@@ -59,7 +59,7 @@ function connectError(error: unknown, where: string): GwError {
     return new UnreachableError(`cannot send the request: nothing listens on ${where}`, error);
   }
   if (/CERT|SIGNATURE|ISSUER|SELF_SIGNED/.test(code)) {
-    return new GwError(`the certificate of ${where} is not trusted: ${messageOf(error)}`, {
+    return new GwError(`the certificate of ${where} is not trusted: ${withoutAdvice(messageOf(error))}`, {
       code: 'GW_UNTRUSTED',
       hint: '--cacert with the right file, or -k, behind --',
       cause: error,
@@ -79,4 +79,9 @@ function connectError(error: unknown, where: string): GwError {
 function tlsReason(error: unknown): string {
   const text = messageOf(error).trim();
   return /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/.exec(text)?.[1] ?? text;
+}
+
+/** Node adds advice on starting Node, which is not what the user started. */
+function withoutAdvice(text: string): string {
+  return text.replace(/; if the root CA is installed locally.*$/s, '');
 }
