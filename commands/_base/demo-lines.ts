@@ -4,6 +4,9 @@ import { clean } from '../../ui/terminal/text.ts';
 import { factsOf, shortRoute, type RequestFacts } from '../../ui/trace/request.ts';
 import { formatMicros } from '../../ui/trace/timing.ts';
 
+/** Columns that most paths fit in, so that what follows stands in a column. */
+const PATH = 20;
+
 /** One line for each request of a follow stream, when it has ended. */
 export async function* requestLines(frames: AsyncIterable<TraceFrame>): AsyncGenerator<string> {
   for await (const group of groupRequests(frames)) yield requestLine(factsOf(group.map(({ event }) => event)));
@@ -17,6 +20,6 @@ function requestLine(facts: RequestFacts): string {
   const failure = error === undefined ? '' : `  ${error}`;
   const time = (startTime ?? '').slice(11, 23);
   return clean(
-    `${time}  ${status ?? '---'}  ${(method ?? '').padEnd(4)} ${path ?? ''}  ${way}${target}  ${formatMicros(totalUs)}${failure}`,
+    `${time}  ${status ?? '---'}  ${(method ?? '').padEnd(4)} ${(path ?? '').padEnd(PATH)}  ${way}${target}  ${formatMicros(totalUs)}${failure}`,
   );
 }

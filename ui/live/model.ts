@@ -128,7 +128,9 @@ function said(state: LiveState, text: string, tone: Tone): LiveState {
 }
 
 function endStatus(error: string | undefined): LiveState['status'] {
-  return error === undefined ? { text: 'stream complete', tone: 'info' } : { text: error, tone: 'error' };
+  return error === undefined
+    ? { text: 'the stream has ended, no more requests will come', tone: 'info' }
+    : { text: error, tone: 'error' };
 }
 
 function settled(state: LiveState): LiveState {

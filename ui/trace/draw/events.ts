@@ -67,7 +67,7 @@ function columnsOf(state: TraceState, width: number): Columns {
     const took = rest >= 18 ? 9 : 0;
     return { number, at, type, took, summary, bar: Math.max(0, rest - summary - took) };
   }
-  const bar = rest >= 70 ? 20 : rest >= 46 ? 13 : rest >= 34 ? 10 : 0;
+  const bar = rest >= 70 ? 20 : rest >= 46 ? 13 : rest >= 34 ? 10 : rest >= 26 ? 8 : 0;
   const took = rest >= 56 ? 9 : 0;
   return { number, at, type, bar, took, summary: Math.max(0, rest - bar - took) };
 }
