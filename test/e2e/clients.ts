@@ -13,13 +13,18 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-import { fixture } from '../proxy/listener/harness.ts';
+import { describe } from '@jest/globals';
 
-export { fixture, fixturePath, hasTool, RawClient, run } from '../proxy/listener/harness.ts';
+import { fixture, hasTool } from '../proxy/listener/harness.ts';
 
-const PATIENCE_MS = 5000;
+export { fixture, fixturePath, hasTool, run } from '../proxy/listener/harness.ts';
+
+/** Clients of tests that need them; without the tool their tests are skipped, which the run tells. */
+export const withCurl = hasTool('curl') ? describe : describe.skip;
+
+const PATIENCE_MS = 3000;
 
 /** Waits until the condition holds; fails with its name when it never does. */
 export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
@@ -33,6 +38,52 @@ export async function eventually(what: string, holds: () => boolean | Promise<bo
 /** A promise to be kept from a callback. */
 export function signal<T = void>(): PromiseWithResolvers<T> {
   return Promise.withResolvers<T>();
+}
+
+/** A client that says what it is told to, byte by byte. */
+export class RawClient {
+  readonly socket: Socket;
+  readonly closed: Promise<void>;
+  #received = Buffer.alloc(0);
+  #isClosed = false;
+
+  constructor(port: number, options: { allowHalfOpen?: boolean } = {}) {
+    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: options.allowHalfOpen ?? false });
+    this.socket.on('error', () => {});
+    this.socket.on('data', (chunk: Buffer) => (this.#received = Buffer.concat([this.#received, chunk])));
+    this.closed = new Promise((resolve) =>
+      this.socket.on('close', () => {
+        this.#isClosed = true;
+        resolve();
+      }),
+    );
+  }
+
+  get received(): Buffer {
+    return this.#received;
+  }
+
+  get text(): string {
+    return this.#received.toString('latin1');
+  }
+
+  write(bytes: string | Uint8Array): this {
+    this.socket.write(bytes);
+    return this;
+  }
+
+  /** Waits for what must come; fails with what came instead. */
+  async until(holds: (text: string) => boolean): Promise<string> {
+    await eventually('the answer', () => holds(this.text) || this.#isClosed).catch(() => {});
+    if (!holds(this.text)) {
+      throw new Error(`${this.#isClosed ? 'closed after' : 'open after'} ${JSON.stringify(this.text.slice(0, 2000))}`);
+    }
+    return this.text;
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
 }
 
 export interface OpenServer {

@@ -14,6 +14,9 @@ import type { ReloadResult } from '../../proxy/index.ts';
 
 const LOCAL = 'config: {adminAddr: "127.0.0.1:1", statsAddr: "127.0.0.1:1", readinessAddr: "127.0.0.1:1"}\n';
 
+/** How long tests wait for what must come. */
+const PATIENCE_MS = 3000;
+
 export interface RunningGateway {
   readonly gateway: Gateway;
   /** Lines of log so far, the access log included. */
@@ -38,9 +41,11 @@ export async function startGateway(text: string, options: { threads?: number } =
   const log: string[] = [];
   const { threads } = options;
   const logged = async (...words: string[]): Promise<string> => {
+    const giveUpAt = performance.now() + PATIENCE_MS;
     for (;;) {
       const line = log.find((each) => words.every((word) => each.includes(word)));
       if (line !== undefined) return line;
+      if (performance.now() > giveUpAt) throw new Error(`no line with ${words.join(' and ')} in:\n${log.join('\n')}`);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   };

@@ -12,11 +12,11 @@ import {
   fixture,
   fixturePath,
   grpcFrame,
-  hasTool,
   Http2Client,
   http2Upstream,
   run,
   signal,
+  withCurl,
 } from './clients.ts';
 import { ask, Cleanup, echo, startGateway, upstream } from './gateway.ts';
 
@@ -79,13 +79,6 @@ describe('a client that speaks HTTP/2', () => {
     );
     const answer = await client.ask({ ':path': '/', ':authority': 'a.example.com' });
     expect(JSON.parse(answer.text).headers).toMatchObject({ 'x-forwarded-proto': 'https' });
-    if (!hasTool('curl')) return;
-    const resolved = ['--resolve', `a.example.com:${port(443)}:127.0.0.1`, '--cacert', fixturePath('ca.crt')];
-    const url = `https://a.example.com:${port(443)}/`;
-    for (const version of ['1.1', '2']) {
-      const flags = [version === '2' ? '--http2' : '--http1.1', '-s', '-o', '/dev/null', '-w', '%{http_version}'];
-      expect((await run('curl', [...resolved, ...flags, url])).stdout).toBe(version);
-    }
   });
 
   test('does many requests at once on one connection', async () => {
@@ -113,6 +106,23 @@ describe('a client that speaks HTTP/2', () => {
     stream.close(constants.NGHTTP2_CANCEL);
     await gone.promise;
     await logged('http.status=200', 'client went away');
+  });
+});
+
+withCurl('curl', () => {
+  test('speaks both versions, by ALPN and with prior knowledge', async () => {
+    const server = cleanup.add(await upstream(echo));
+    const routes = `routes: [{gateways: [plain, secure], backends: [{host: "127.0.0.1:${server.port}", ${HTTP1}}]}]`;
+    const { port } = cleanup.add(
+      await startGateway(`gateways: {plain: {port: 80}, secure: {port: 443, ${TLS}}}\n${routes}`),
+    );
+    const told = ['-s', '-o', '/dev/null', '-w', '%{http_code} %{http_version}'];
+    const trusted = ['--resolve', `a.example.com:${port(443)}:127.0.0.1`, '--cacert', fixturePath('ca.crt')];
+    const secure = `https://a.example.com:${port(443)}/`;
+    const plain = `http://127.0.0.1:${port(80)}/`;
+    expect((await run('curl', [...told, ...trusted, '--http1.1', secure])).stdout).toBe('200 1.1');
+    expect((await run('curl', [...told, ...trusted, '--http2', secure])).stdout).toBe('200 2');
+    expect((await run('curl', [...told, '--http2-prior-knowledge', '-d', 'x', plain])).stdout).toBe('200 2');
   });
 });
 
