@@ -8,7 +8,7 @@ export function badRequestAnswer(error: Http1Error): string {
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'content-type: text/plain',
-    'x-gw-reason: InvalidRequest',
+    `x-gw-reason: ${status === 504 ? 'Timeout' : 'InvalidRequest'}`,
     `content-length: ${message.length}`,
     'connection: close',
     '',

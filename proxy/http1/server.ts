@@ -257,7 +257,7 @@ export class Http1Connection implements Transport, BodySource, Swept {
   }
 
   informational(status: number, headers: Headers): void {
-    if (this.#responded || this.#request?.version !== 'HTTP/1.1') return;
+    if (this.#phase !== 'exchange' || this.#responded || this.#request?.version !== 'HTTP/1.1') return;
     if (status === 100) this.#continueDue = false;
     this.#socket.write(interimHead(status, headers), 'latin1');
   }
@@ -439,13 +439,19 @@ export class Http1Connection implements Transport, BodySource, Swept {
 
   /** Whether a body is on its way in or out (waiting for an upstream's head is not that). */
   #bodyMoves(): boolean {
-    return this.#outgoing !== null || (this.#incoming !== null && !this.#incoming.complete && this.#incoming.flowing);
+    return this.#outgoing !== null || (this.#incoming !== null && !this.#incoming.complete && this.#incoming.piped);
   }
 
   #cutIdle(): void {
     const error = new Error('nothing moved on the stream for too long');
     if (this.#outgoing === null && !this.#responded) {
-      this.#refuse(new Http1Error(408, 'request body not received in time'));
+      // A body that is held back waits for the upstream, not for the client.
+      const waitsForClient = this.#incoming?.flowing === true;
+      this.#refuse(
+        waitsForClient
+          ? new Http1Error(408, 'request body not received in time')
+          : new Http1Error(504, 'request body not taken by the upstream in time'),
+      );
       return;
     }
     const outgoing = this.#outgoing;
