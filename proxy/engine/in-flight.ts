@@ -3,6 +3,7 @@ import { accountFinish, outcomeOf, outcomeOfError, type Endpoint, type Outcome }
 import { UpstreamError, type UpstreamCall } from '../backends/upstream.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Headers } from '../exchange/headers.ts';
+import { stripInterimHead } from '../exchange/hop-by-hop.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { Delivery } from '../exchange/transport.ts';
@@ -79,6 +80,7 @@ export class InFlight {
   };
 
   readonly forwardInformational = (status: number, headers: Headers): void => {
+    stripInterimHead(headers);
     this.exchange.transport.informational(status, headers);
   };
 

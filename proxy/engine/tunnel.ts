@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { refusalOf } from '../backends/refusal.ts';
 import { UpstreamError, type UpstreamResponse } from '../backends/upstream.ts';
 import { Headers } from '../exchange/headers.ts';
+import { stripInterimHead } from '../exchange/hop-by-hop.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import { refuse } from '../exchange/refusal.ts';
 import { Splice } from '../listener/splice.ts';
@@ -37,6 +38,9 @@ export function takeOverUpgrade(flight: InFlight, response: UpstreamResponse): H
       ),
     );
   }
+  stripInterimHead(response.headers);
+  response.headers.set('connection', 'upgrade');
+  response.headers.set('upgrade', offered);
   const client = exchange.transport.takeOver(101, response.headers);
   if (client === null) {
     response.upgraded.destroy();

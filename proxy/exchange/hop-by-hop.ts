@@ -34,6 +34,33 @@ export function stripResponseHopByHop(headers: Headers): string | null {
   return upgrade === '' ? null : upgrade;
 }
 
+/** Fields that frame, route or authorize a message have no business behind it (RFC 9110 section 6.5.1). */
+const NO_TRAILERS: readonly string[] = [
+  ...HOP_BY_HOP,
+  'content-length',
+  'content-encoding',
+  'content-type',
+  'content-range',
+  'host',
+  'expect',
+  'max-forwards',
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+];
+
+/** Removes from trailers what a recipient that merges them into the head would be misled by. */
+export function stripTrailers(trailers: Headers): void {
+  for (const name of NO_TRAILERS) trailers.remove(name);
+}
+
+/** What is left of a 1xx head for the client: it has no body, and the connection is the client's own. */
+export function stripInterimHead(headers: Headers): void {
+  stripResponseHopByHop(headers);
+  headers.remove('content-length');
+}
+
 function hasHopByHop(headers: Headers): boolean {
   const { names } = headers;
   for (let i = 0; i < names.length; i++) if (HOP_BY_HOP.has(names[i] ?? '')) return true;

@@ -1,11 +1,15 @@
 import type { Headers } from '../exchange/headers.ts';
+import { stripTrailers } from '../exchange/hop-by-hop.ts';
 import { checkOctets, type FieldParser } from './fields.ts';
 import { Http1Error, MAX_CHUNK_EXTENSION_BYTES, MAX_TRAILER_BYTES } from './limits.ts';
 
 const CR = 0x0d;
 const LF = 0x0a;
+const SPACE = 0x20;
+const TAB = 0x09;
+const SEMICOLON = 0x3b;
 
-type State = 'size' | 'extension' | 'sizeLf' | 'data' | 'dataCr' | 'dataLf' | 'trailer' | 'done';
+type State = 'size' | 'sizeBlank' | 'extension' | 'sizeLf' | 'data' | 'dataCr' | 'dataLf' | 'trailer' | 'done';
 
 /**
  * Decodes the chunked coding (RFC 9112 section 7.1), strictly: CRLF only, hexadecimal sizes only, bounded extensions
@@ -73,11 +77,17 @@ export class ChunkedDecoder {
       case 'size':
         this.#size(byte);
         return;
-      case 'extension':
-        this.#extensionBytes += 1;
-        if (this.#extensionBytes > MAX_CHUNK_EXTENSION_BYTES) throw new Http1Error(400, 'chunk extensions too long');
+      case 'sizeBlank':
+        // Blanks may only stand before an extension or the end: `5 0` is no size.
+        this.#countExtension();
         if (byte === CR) this.#state = 'sizeLf';
-        else if (byte === LF || (byte < 0x20 && byte !== 0x09)) throw new Http1Error(400, 'invalid chunk extension');
+        else if (byte === SEMICOLON) this.#state = 'extension';
+        else if (byte !== SPACE && byte !== TAB) throw new Http1Error(400, 'invalid chunk size');
+        return;
+      case 'extension':
+        this.#countExtension();
+        if (byte === CR) this.#state = 'sizeLf';
+        else if (byte === LF || (byte < SPACE && byte !== TAB)) throw new Http1Error(400, 'invalid chunk extension');
         return;
       case 'sizeLf':
         this.#expect(byte, LF);
@@ -105,8 +115,14 @@ export class ChunkedDecoder {
     }
     if (this.#digits === 0) throw new Http1Error(400, 'invalid chunk size');
     if (byte === CR) this.#state = 'sizeLf';
-    else if (byte === 0x3b /* ; */ || byte === 0x20 || byte === 0x09) this.#state = 'extension';
+    else if (byte === SEMICOLON) this.#state = 'extension';
+    else if (byte === SPACE || byte === TAB) this.#state = 'sizeBlank';
     else throw new Http1Error(400, 'invalid chunk size');
+  }
+
+  #countExtension(): void {
+    this.#extensionBytes += 1;
+    if (this.#extensionBytes > MAX_CHUNK_EXTENSION_BYTES) throw new Http1Error(400, 'chunk extensions too long');
   }
 
   #expect(byte: number, wanted: number): void {
@@ -134,7 +150,9 @@ export class ChunkedDecoder {
     this.#trailerText = '';
     if (text === '') return;
     checkOctets(text);
-    this.trailers = this.#fields.parse(text, 0, this.#maxHeaders);
+    const trailers = this.#fields.parse(text, 0, this.#maxHeaders);
+    stripTrailers(trailers);
+    if (trailers.size > 0) this.trailers = trailers;
   }
 }
 

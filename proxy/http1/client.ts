@@ -6,6 +6,7 @@ import type { FieldParser } from './fields.ts';
 import { responseFraming } from './framing.ts';
 import { HeadReader } from './head-reader.ts';
 import { type BodySource, IncomingBody } from './incoming-body.ts';
+import { Http1Error, MAX_INTERIM_RESPONSES } from './limits.ts';
 import { Outgoing, type OutgoingFraming } from './outgoing.ts';
 import { keepsAlive } from './request-head.ts';
 import { parseResponseHead, type ResponseHead } from './response-head.ts';
@@ -32,6 +33,7 @@ export class Http1Client implements BodySource {
   #call: Http1Call | null = null;
   #endedBy: UpstreamError | null = null;
   #keepAlive = true;
+  #interim = 0;
   #requestSent = false;
   #responseRead = false;
   #closed = false;
@@ -67,6 +69,7 @@ export class Http1Client implements BodySource {
   /** Starts a call; only on a connection that has none. */
   send(request: UpstreamRequest): UpstreamCall {
     this.#request = request;
+    this.#interim = 0;
     this.#requestSent = false;
     this.#responseRead = false;
     this.started = false;
@@ -164,15 +167,21 @@ export class Http1Client implements BodySource {
     if (text === null) return false;
     const head = parseResponseHead(text, this.#options.fields, this.#options.maxHeaders);
     if (head.status === 101) this.#upgraded(head);
-    else if (head.status < 200) request.onInformational?.(head.status, head.headers);
+    else if (head.status < 200) this.#informed(head, request);
     else this.#responded(head, request);
     return true;
   }
 
+  /** Nothing holds an upstream back that sends these without end, so their number is limited. */
+  #informed(head: ResponseHead, request: UpstreamRequest): void {
+    this.#interim += 1;
+    if (this.#interim > MAX_INTERIM_RESPONSES) throw new Http1Error(502, 'too many interim responses');
+    request.onInformational?.(head.status, head.headers);
+  }
+
   #responded(head: ResponseHead, request: UpstreamRequest): void {
     const framing = responseFraming(head.status, head.headers, request.method);
-    const connection = head.headers.get('connection');
-    this.#keepAlive = keepsAlive(connection, head.version) && framing.kind !== 'close';
+    this.#keepAlive = keepsAlive(head.headers, head.version) && framing.kind !== 'close' && !isDubious(head);
     this.keepAliveHintMs = keepAliveHint(head.headers.get('keep-alive'));
     const incoming =
       framing.kind === 'none' ? null : new IncomingBody(this, framing, this.#options.fields, this.#options.maxHeaders);
@@ -328,6 +337,15 @@ class Http1Call implements UpstreamCall {
   cancel(): void {
     this.#client.cancel(this);
   }
+}
+
+/**
+ * Framing that others may read differently: a body announced where there is none, or a coding that HTTP/1.0 does not
+ * know. Such a response is taken, but what comes behind it could be its own, so the connection is not used again.
+ */
+function isDubious({ status, version, headers }: ResponseHead): boolean {
+  if (headers.has('transfer-encoding')) return version === 'HTTP/1.0' || status === 204 || status === 304;
+  return status === 204 && (headers.get('content-length') ?? '0') !== '0';
 }
 
 function isFraming(name: string): boolean {

@@ -9,6 +9,8 @@ export const DEFAULT_MAX_HEAD_BYTES = 64 * 1024;
 export const DEFAULT_MAX_HEADERS = 100;
 /** Chunk extensions are skipped, not kept; more than this in one body is an attack. */
 export const MAX_CHUNK_EXTENSION_BYTES = 16 * 1024;
+/** 1xx responses to one request. */
+export const MAX_INTERIM_RESPONSES = 256;
 export const MAX_TRAILER_BYTES = 16 * 1024;
 
 /** A message that breaks RFC 9112; `status` is what a client is told, a broken upstream is a failed call. */

@@ -27,13 +27,15 @@ export function parseRequestHead(text: string, fields: FieldParser, maxHeaders: 
   const methodEnd = text.indexOf(' ');
   const targetEnd = text.indexOf(' ', methodEnd + 1);
   if (methodEnd <= 0 || targetEnd === -1 || targetEnd > lineEnd) throw new Http1Error(400, 'malformed request line');
+  // Lenient parsers end the target at a tab as well (RFC 9112 section 3).
+  const tab = text.indexOf('\t');
+  if (tab !== -1 && tab < lineEnd) throw new Http1Error(400, 'malformed request line');
   const method = text.slice(0, methodEnd);
   const version = requestVersion(text.slice(targetEnd + 1, lineEnd));
   if (!isMethod(method)) throw new Http1Error(400, 'invalid method');
   const headers = fields.parse(text, lineEnd + 2, maxHeaders);
   const host = takeHost(headers, version);
   const { target, authority } = resolveTarget(method, text.slice(methodEnd + 1, targetEnd), host);
-  const connection = headers.get('connection');
   return {
     method,
     target,
@@ -41,7 +43,7 @@ export function parseRequestHead(text: string, fields: FieldParser, maxHeaders: 
     version,
     headers,
     framing: requestFraming(headers, version),
-    keepAlive: keepsAlive(connection, version),
+    keepAlive: keepsAlive(headers, version),
     expectsContinue: takeExpectation(headers, version),
   };
 }
@@ -93,10 +95,12 @@ function resolveTarget(method: string, target: string, host: string): { target: 
   return { target: rest.startsWith('/') ? rest : `/${rest}`, authority };
 }
 
-/** RFC 9112 section 9.3. */
-export function keepsAlive(connection: string | undefined, version: string): boolean {
-  if (connection === undefined) return version === 'HTTP/1.1';
-  const lower = connection.toLowerCase();
+/** RFC 9112 section 9.3, over every `Connection` field. */
+export function keepsAlive(headers: Headers, version: string): boolean {
+  const at = headers.names.indexOf('connection');
+  if (at === -1) return version === 'HTTP/1.1';
+  const several = headers.names.includes('connection', at + 1);
+  const lower = (several ? headers.getAll('connection').join(',') : (headers.values[at] ?? '')).toLowerCase();
   if (lower === 'keep-alive') return true;
   if (lower.includes('close') && /(?:^|[\s,])close(?:[\s,]|$)/.test(lower)) return false;
   return version === 'HTTP/1.1' || /(?:^|[\s,])keep-alive(?:[\s,]|$)/.test(lower);

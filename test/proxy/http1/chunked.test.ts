@@ -61,6 +61,7 @@ describe('the chunked coding', () => {
     ['a size that is no number', 'xyz\r\n'],
     ['a negative size', '-1\r\n'],
     ['a size with 0x', '0x3\r\nabc\r\n'],
+    ['a blank inside the size', '1 0\r\nabc\r\n'],
     ['a bare LF behind the size', '3\nabc\r\n'],
     ['data longer than the size', '2\r\nabc\r\n0\r\n\r\n'],
     ['a bare LF behind the data', '3\r\nabc\n0\r\n\r\n'],

@@ -51,6 +51,7 @@ describe('a request head', () => {
     ['HTTP/1.1', '', true],
     ['HTTP/1.1', 'Connection: close\r\n', false],
     ['HTTP/1.1', 'Connection: x-hop, Close\r\n', false],
+    ['HTTP/1.1', 'Connection: x-hop\r\nConnection: close\r\n', false],
     ['HTTP/1.0', '', false],
     ['HTTP/1.0', 'Connection: Keep-Alive\r\n', true],
   ])('%s with "%s" keeps the connection: %s', (version, connection, keep) => {
@@ -85,6 +86,7 @@ describe('a request head', () => {
     ['a Host with a path', 'GET / HTTP/1.1\r\nHost: a/b\r\n', 400],
     ['a Host with user info', 'GET / HTTP/1.1\r\nHost: u@b\r\n', 400],
     ['no version', 'GET /\r\nHost: a\r\n', 400],
+    ['a tab in the request line', 'GET /a\tb HTTP/1.1\r\nHost: a\r\n', 400],
     ['two spaces', 'GET  / HTTP/1.1\r\nHost: a\r\n', 400],
     ['a lower-case version', 'GET / http/1.1\r\nHost: a\r\n', 400],
     ['version 2', 'GET / HTTP/2.0\r\nHost: a\r\n', 505],
