@@ -212,7 +212,7 @@ describe('checking and running a configuration', () => {
     expect([broken.code, broken.stdout.includes('<stdin>:1:1')]).toEqual([6, true]);
     const json = await gwctl(['proxy', 'validate', '-c', 'rotues: []', '-o', 'json']);
     expect([json.code, JSON.parse(json.stdout)]).toMatchObject([6, { valid: false, issues: [{ line: 1, column: 1 }] }]);
-    expect((await gwctl(['proxy', 'validate', '-f', '/nonexistent.yaml'])).code).toBe(1);
+    expect((await gwctl(['proxy', 'validate', '-f', '/nonexistent.yaml'])).code).toBe(3);
   });
 
   test('schema prints JSON Schema', async () => {
