@@ -231,7 +231,7 @@ function fishScript(bin: string, commands: readonly CompletionCommand[]): string
   }
   for (const command of commands) {
     for (const flag of command.flags) {
-      const value = flag.takesValue ? ` -r${flag.file ? ' -F' : ` -a ${quote(flag.values.join(' '))}`}` : '';
+      const value = flag.takesValue ? (flag.file ? ' -r -F' : ` -x -a ${quote(flag.values.join(' '))}`) : '';
       const short = flag.char === undefined ? '' : ` -s ${flag.char}`;
       const when = quote(`test (__${bin}_path) = "${command.words.join(' ')}"`);
       lines.push(`complete -c ${bin} -n ${when} -l ${flag.name}${short}${value} -d ${quote(flag.summary)}`);

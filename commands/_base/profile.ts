@@ -8,7 +8,7 @@ import { readProfile } from '../../src/profile/read-profile.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { renderTable, type Column } from '../../ui/text/table.ts';
 import type { Paint } from '../../ui/text/paint.ts';
-import { write, type Cli } from './cli.ts';
+import { widthOf, write, type Cli } from './cli.ts';
 import { withClient, type TargetChoice, type Tell } from './target.ts';
 import { usageError } from './usage-error.ts';
 import { writeWhole } from './write-file.ts';
@@ -65,7 +65,10 @@ export async function takeProfile(run: ProfileRun, surroundings: Surroundings): 
   if (path === '-') {
     await write(cli.stdout, bytes);
     if (!surroundings.quiet)
-      await write(cli.stderr, renderTop(profile, { count: TOP, paint: (_, text) => text, columns: undefined }));
+      await write(
+        cli.stderr,
+        renderTop(profile, { count: TOP, paint: (_, text) => text, columns: widthOf(cli.stderr) }),
+      );
     return;
   }
   await writeWhole(path, bytes);
