@@ -117,7 +117,8 @@ export async function loadDump(
   return decodeConfigDump(await parseDumpText(text, target.path));
 }
 
-async function parseDumpText(text: string, path: string): Promise<unknown> {
+/** The value of a saved dump, JSON or YAML. */
+export async function parseDumpText(text: string, path: string): Promise<unknown> {
   const name = path === '-' ? 'stdin' : path;
   if (text.trim() === '') throw notADump(`${name} is empty`);
   try {
@@ -141,6 +142,6 @@ async function parseYaml(text: string): Promise<unknown> {
   }
 }
 
-function notADump(message: string): GwError {
+export function notADump(message: string): GwError {
   return new GwError(message, { code: 'GW_NOT_A_DUMP', hint: 'gwctl proxy config all --local -o json > dump.json' });
 }
