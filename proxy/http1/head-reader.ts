@@ -1,4 +1,4 @@
-import { Http1Error } from './limits.ts';
+import { Http1Error, MAX_EMPTY_LINE_BYTES } from './limits.ts';
 
 const CR = 0x0d;
 const LF = 0x0a;
@@ -7,6 +7,7 @@ const LF = 0x0a;
 export class HeadReader {
   readonly #maxBytes: number;
   #partial: Buffer | null = null;
+  #skipped = 0;
   /** `performance.now()` when the first byte of an incomplete head came. */
   startedAt = 0;
   /** Bytes behind the head that was read last. */
@@ -27,6 +28,9 @@ export class HeadReader {
     let start = 0;
     // RFC 9112 section 2.2: empty lines in front of a request line are skipped.
     while (start + 1 < bytes.length && bytes[start] === CR && bytes[start + 1] === LF) start += 2;
+    this.#skipped += start;
+    // Each of them counts as a sign of life, so without a limit they would keep a connection open for good.
+    if (this.#skipped > MAX_EMPTY_LINE_BYTES) throw new Http1Error(400, 'too many empty lines in front of a head');
     const end = bytes.indexOf('\r\n\r\n', start, 'latin1');
     if (end === -1) {
       this.#keep(start === 0 ? bytes : bytes.subarray(start));
@@ -34,6 +38,7 @@ export class HeadReader {
     }
     if (end - start > this.#maxBytes) throw new Http1Error(431, `head larger than ${this.#maxBytes} bytes`);
     this.#partial = null;
+    this.#skipped = 0;
     this.rest = end + 4 === bytes.length ? null : bytes.subarray(end + 4);
     return bytes.toString('latin1', start, end + 2);
   }
