@@ -1,3 +1,4 @@
+import { peerOf } from '../backends/connect.ts';
 import { accountFinish, outcomeOf, outcomeOfError } from '../backends/health.ts';
 import { UpstreamError } from '../backends/upstream.ts';
 import type { BufferedBody } from '../exchange/body.ts';
@@ -60,7 +61,7 @@ async function sendMirror(flight: InFlight, { mirror, copy, body, trace }: Mirro
   }
   const started = performance.now();
   const start = trace?.now() ?? null;
-  trace?.emit({ type: 'backendCallStart', target: resolved.name });
+  trace?.emit({ type: 'backendCallStart', target: peerOf(picked.origin.address) });
   const { origin, endpoint } = picked;
   if (endpoint !== null) runtime.endpoints.started(endpoint.row);
   const call = runtime.pools.send(origin, {

@@ -127,7 +127,7 @@ function settle(flight: InFlight, last: Matched<RouteSlot>, program: RouteProgra
 async function applyRoute(flight: InFlight): Promise<HttpResponse | null> {
   const { exchange, program } = flight;
   if (program === null) return flight.refuse(routeNotFound);
-  if (exchange.trace !== null) tracing.routePolicies(exchange.trace, program);
+  if (exchange.trace !== null) tracing.routePolicies(flight, exchange.trace, program);
   const { request: steps } = program.pipeline;
   if (steps.length > 0) {
     const running = runRequest(steps, exchange);
@@ -143,7 +143,7 @@ async function applyRoute(flight: InFlight): Promise<HttpResponse | null> {
 
 async function forward(flight: InFlight, program: RouteProgram, backend: BackendProgram): Promise<HttpResponse | null> {
   const { exchange } = flight;
-  if (exchange.trace !== null) tracing.backendPolicies(exchange.trace, backend);
+  if (exchange.trace !== null) tracing.backendPolicies(flight, exchange.trace, backend);
   if (exchange.request.method === 'CONNECT') return openConnectTunnel(flight, backend);
   if (program.mirrors.length > 0 || backend.mirrors.length > 0) sendMirrors(flight, program, backend);
   const answered = await callUpstream(flight, program, backend);

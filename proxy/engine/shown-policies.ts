@@ -1,8 +1,12 @@
 import type { FrontendPolicies } from '../../src/config/ir/index.ts';
+import { hideCredentials } from '../../src/shared/credentials.ts';
+import type { Redaction } from '../telemetry/redaction.ts';
 
-/** Policies as a trace shows them: what is set, bytes as text, secrets redacted by their type. */
-export function shownPolicies(effective: { readonly values: object }): Record<string, unknown> {
-  return plain(effective.values);
+/** Policies as a trace shows them: what is set, bytes as text, secrets redacted by their type and the names of headers. */
+export function shownPolicies(effective: { readonly values: object }, redaction: Redaction): Record<string, unknown> {
+  const values = plain(effective.values);
+  // `as`: redaction keeps the shape.
+  return hideCredentials(values, (name) => redaction.isSensitive(name)) as Record<string, unknown>;
 }
 
 /** The policies of the listeners, by the names that traces use. */

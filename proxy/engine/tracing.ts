@@ -1,7 +1,7 @@
 /** What a watched request tells about the engine's own steps; never called while nobody watches. */
 import type { Severity } from '../../src/admin/protocol/trace-event.ts';
 import { peerOf } from '../backends/connect.ts';
-import type { Origin, UpstreamResponse } from '../backends/upstream.ts';
+import type { Origin } from '../backends/upstream.ts';
 import type { Body } from '../exchange/body.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import { explain } from '../routing/explain.ts';
@@ -43,12 +43,14 @@ export function routed(
   );
 }
 
-export function routePolicies(trace: Recorder, program: RouteProgram): void {
-  trace.emit({ type: 'policySelection', phase: 'route', effectivePolicy: shownPolicies(program.pipeline.effective) });
+export function routePolicies(flight: InFlight, trace: Recorder, program: RouteProgram): void {
+  const effectivePolicy = shownPolicies(program.pipeline.effective, flight.runtime.init.telemetry.redaction);
+  trace.emit({ type: 'policySelection', phase: 'route', effectivePolicy });
 }
 
-export function backendPolicies(trace: Recorder, backend: BackendProgram): void {
-  trace.emit({ type: 'policySelection', phase: 'backend', effectivePolicy: shownPolicies(backend.pipeline.effective) });
+export function backendPolicies(flight: InFlight, trace: Recorder, backend: BackendProgram): void {
+  const effectivePolicy = shownPolicies(backend.pipeline.effective, flight.runtime.init.telemetry.redaction);
+  trace.emit({ type: 'policySelection', phase: 'backend', effectivePolicy });
 }
 
 export function snapshot(flight: InFlight, stage: string): void {
@@ -71,10 +73,6 @@ export function callStart(flight: InFlight, trace: Recorder, origin: Origin): nu
 
 export function requestBody(flight: InFlight, trace: Recorder, body: Body): Body {
   return body.length === 0 ? body : recordBody(body, trace, { stage: 'final request', limit: bodyLimit(flight) });
-}
-
-export function rawResponse(flight: InFlight, _trace: Recorder, response: UpstreamResponse): void {
-  responseSnapshot(flight, 'raw response', response);
 }
 
 /** The answer as it leaves, and its body once it has. */

@@ -1,41 +1,17 @@
+import { credentialHeaders, isCredentialParameter } from '../../src/shared/credentials.ts';
 import { REDACTED } from '../../src/shared/secret.ts';
 
-const SENSITIVE_HEADERS = [
-  'authorization',
-  'proxy-authorization',
-  'cookie',
-  'set-cookie',
-  'x-api-key',
-  'api-key',
-  'x-goog-api-key',
-];
-
-/** Query parameters that hold credentials; compared without case, `-` and `_`. */
-const SENSITIVE_PARAMETERS = new Set([
-  'accesstoken',
-  'refreshtoken',
-  'idtoken',
-  'authtoken',
-  'token',
-  'jwt',
-  'apikey',
-  'key',
-  'sig',
-  'signature',
-  'secret',
-  'clientsecret',
-  'password',
-  'passwd',
-  'pwd',
-  'credential',
-  'authorization',
-  'code',
-  'xamzsignature',
-  'xamzcredential',
-  'xamzsecuritytoken',
-  'xgoogsignature',
-  'xgoogcredential',
-  'sessionid',
+/** Headers that hold addresses, which may have credentials in their query or fragment. */
+const ADDRESS_HEADERS = new Set([
+  'location',
+  'content-location',
+  'referer',
+  'refresh',
+  'link',
+  'x-original-url',
+  'x-original-uri',
+  'x-rewrite-url',
+  'x-forwarded-uri',
 ]);
 
 /** Hides credentials in what traces and logs show. */
@@ -44,16 +20,17 @@ export class Redaction {
 
   /** `sensitiveHeaders` are lower-case names beyond the well-known ones. */
   constructor(sensitiveHeaders: readonly string[]) {
-    this.#headers = new Set([...SENSITIVE_HEADERS, ...sensitiveHeaders]);
+    this.#headers = new Set([...credentialHeaders, ...sensitiveHeaders]);
   }
 
   /** Whether the values of a header or query parameter of this name are credentials. */
   isSensitive(name: string): boolean {
-    return this.#headers.has(name.toLowerCase()) || isSensitive(name);
+    return this.#headers.has(name.toLowerCase()) || isCredentialParameter(name);
   }
 
   header(lowerCaseName: string, value: string): string {
-    return this.#headers.has(lowerCaseName) ? REDACTED : value;
+    if (this.#headers.has(lowerCaseName)) return REDACTED;
+    return ADDRESS_HEADERS.has(lowerCaseName) ? redactAddress(value) : value;
   }
 
   /** A request target or URI with the values of credential parameters replaced. */
@@ -63,26 +40,19 @@ export class Redaction {
   }
 }
 
+function redactAddress(value: string): string {
+  return value.replaceAll(/([?&#;])([^=?&#;]+)=[^&#;\s"'<>]*/g, (pair: string, separator: string, name: string) =>
+    isCredentialParameter(name) ? `${separator}${name}=${REDACTED}` : pair,
+  );
+}
+
 function redactQuery(query: string): string {
   if (!query.includes('=')) return query;
   return query
     .split('&')
     .map((pair) => {
       const equals = pair.indexOf('=');
-      return equals > 0 && isSensitive(pair.slice(0, equals)) ? `${pair.slice(0, equals)}=${REDACTED}` : pair;
+      return equals > 0 && isCredentialParameter(pair.slice(0, equals)) ? `${pair.slice(0, equals)}=${REDACTED}` : pair;
     })
     .join('&');
-}
-
-function isSensitive(name: string): boolean {
-  let plain = name;
-  if (name.includes('%')) {
-    try {
-      plain = decodeURIComponent(name);
-    } catch {
-      // A broken escape names nothing that a server would understand.
-      return false;
-    }
-  }
-  return SENSITIVE_PARAMETERS.has(plain.toLowerCase().replaceAll(/[-_]/g, ''));
 }

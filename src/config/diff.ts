@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { credentialHeaders, hideCredentials, isCredentialParameter, isHeaderModifier } from '../shared/credentials.ts';
 import { REDACTED } from '../shared/secret.ts';
 import { formatPath, type Path } from './load/problem.ts';
 import { isSecret } from './schema/marks.ts';
@@ -14,9 +15,13 @@ export interface Difference {
   readonly after?: unknown;
 }
 
-/** What differs between two parsed configurations, in the order of their keys; values that are secret by the schema are redacted. */
+/**
+ * What differs between two parsed configurations, in the order of their keys; values that are secret by the schema or by
+ * the name of their header are redacted.
+ */
 export function diffConfigs(before: unknown, after: unknown): Difference[] {
   const differences: Difference[] = [];
+  const isSensitive = sensitiveNames(before, after);
   compare([root], { before: before ?? {}, after: after ?? {} }, []);
   return differences;
 
@@ -28,10 +33,15 @@ export function diffConfigs(before: unknown, after: unknown): Difference[] {
     if (isDeepStrictEqual(pair.before, pair.after)) return;
     const keys = sharedKeys(pair.before, pair.after);
     if (keys === undefined || schemas.some((schema) => isSecretFor(schema, pair))) {
-      differences.push(difference(schemas, pair, path));
+      differences.push(withoutCredentials(difference(schemas, pair, path), path, isSensitive));
       return;
     }
     for (const key of keys) {
+      if (holdsCredential(pair, [...path, key], isSensitive)) {
+        const children = { before: at(pair.before, key), after: at(pair.after, key) };
+        if (!isDeepStrictEqual(children.before, children.after)) differences.push(hidden(children, [...path, key]));
+        continue;
+      }
       const children = [...childSchemas(schemas, pair.before, key), ...childSchemas(schemas, pair.after, key)];
       compare(children, { before: at(pair.before, key), after: at(pair.after, key) }, [...path, key]);
     }
@@ -56,6 +66,52 @@ function difference(
     path: formatPath(path),
     ...(before === undefined ? {} : { before: redact(schemas, before) }),
     ...(after === undefined ? {} : { after: redact(schemas, after) }),
+  };
+}
+
+interface Pair {
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+type IsSensitive = (name: string) => boolean;
+
+/** The well-known names, and those that either configuration adds. */
+function sensitiveNames(...configs: readonly unknown[]): IsSensitive {
+  const own = configs.flatMap((config) => {
+    const names = at(at(config, 'config'), 'sensitiveHeaders');
+    return Array.isArray(names) ? names.map((name) => String(name).toLowerCase()) : [];
+  });
+  const headers = new Set([...credentialHeaders, ...own]);
+  return (name) => headers.has(name.toLowerCase()) || isCredentialParameter(name);
+}
+
+/** What a header modifier writes under the last key of the path, or what a match compares with there. */
+function holdsCredential({ before, after }: Pair, path: Path, isSensitive: IsSensitive): boolean {
+  const [modifier, part, key] = [path.at(-3), path.at(-2), path.at(-1)];
+  if (key === 'value') return [before, after].some((item) => isSensitive(String(at(item, 'name'))));
+  const writes = typeof modifier === 'string' && isHeaderModifier(modifier) && (part === 'add' || part === 'set');
+  return writes && isSensitive(String(key));
+}
+
+function hidden(pair: Pair, path: Path): Difference {
+  const found = difference([], pair, path);
+  return {
+    ...found,
+    ...('before' in found ? { before: REDACTED } : {}),
+    ...('after' in found ? { after: REDACTED } : {}),
+  };
+}
+
+/** For parts that were added or removed whole. */
+function withoutCredentials(found: Difference, path: Path, isSensitive: IsSensitive): Difference {
+  const [above, key] = [String(path.at(-2)), String(path.at(-1))];
+  // Shown below its key, as `add` and `set` mean headers only inside of a modifier.
+  const shown = (value: unknown): unknown => at(hideCredentials({ [key]: value }, isSensitive, above), key);
+  return {
+    ...found,
+    ...('before' in found ? { before: shown(found.before) } : {}),
+    ...('after' in found ? { after: shown(found.after) } : {}),
   };
 }
 

@@ -66,3 +66,25 @@ describe('differences between configurations', () => {
     expect(await diffConfigs({}, { unknown: { x: 1 } })).toEqual([{ kind: 'added', path: 'unknown', after: { x: 1 } }]);
   });
 });
+
+test('what headers are set to or compared with is redacted by the name of the header', async () => {
+  const route = (credential: string) => ({
+    name: 'a',
+    matches: [{ path: { exact: '/a' }, headers: [{ name: 'x-api-key', value: { exact: credential } }] }],
+    policies: {
+      requestHeaderModifier: { set: { Authorization: credential, 'x-team': credential, 'x-own': credential } },
+    },
+  });
+  const config = { sensitiveHeaders: ['X-Own'] };
+  const changed = await diffConfigs({ config, routes: [route('one')] }, { config, routes: [route('two')] });
+  const set = 'routes[0].policies.requestHeaderModifier.set';
+  expect(changed).toEqual([
+    { kind: 'changed', path: 'routes[0].matches[0].headers[0].value', before: '<redacted>', after: '<redacted>' },
+    { kind: 'changed', path: `${set}.Authorization`, before: '<redacted>', after: '<redacted>' },
+    { kind: 'changed', path: `${set}.x-team`, before: 'one', after: 'two' },
+    { kind: 'changed', path: `${set}.x-own`, before: '<redacted>', after: '<redacted>' },
+  ]);
+  const [added] = await diffConfigs({ config }, { config, routes: [route('two')] });
+  expect(JSON.stringify(added?.after)).toContain('"x-team":"two"');
+  expect(JSON.stringify(added?.after).match(/two/g)).toHaveLength(1);
+});
