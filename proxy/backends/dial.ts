@@ -23,10 +23,22 @@ export interface DialOptions {
   readonly alpn: readonly string[];
   /** Gives up; its reason is what the dial rejects with. */
   readonly signal: AbortSignal;
+  /** Told of each connection that was made. */
+  readonly onConnected?: ConnectedListener | undefined;
 }
+
+/** `seconds` from the start of the name's resolution to the end of the TLS handshake. */
+export type ConnectedListener = (transport: 'plaintext' | 'tls', seconds: number) => void;
 
 /** Resolves, connects and secures, all within the origin's connect timeout. Rejects with an `UpstreamError`. */
 export async function dial(origin: Origin, options: DialOptions): Promise<Dialed> {
+  const startedAt = performance.now();
+  const dialed = await dialWithin(origin, options);
+  options.onConnected?.(origin.tls === null ? 'plaintext' : 'tls', (performance.now() - startedAt) / 1000);
+  return dialed;
+}
+
+async function dialWithin(origin: Origin, options: DialOptions): Promise<Dialed> {
   const abort = new AbortController();
   const onOuterAbort = (): void => abort.abort(options.signal.reason);
   if (options.signal.aborted) onOuterAbort();

@@ -91,8 +91,8 @@ export class OriginPool {
 
   async #settleVersion(): Promise<void> {
     const { origin } = this;
-    const options = { resolver: this.#context.resolver, signal: this.#context.signal, alpn: origin.tls?.alpn ?? [] };
-    const dialed = await dial(origin, options);
+    const { resolver, signal, onConnected } = this.#context;
+    const dialed = await dial(origin, { resolver, signal, onConnected, alpn: origin.tls?.alpn ?? [] });
     this.#probing = false;
     const http2 = origin.protocol === 'http2' || dialed.alpn === 'h2';
     this.#version = http2 ? 'http2' : 'http1';
@@ -108,10 +108,10 @@ export class OriginPool {
   }
 
   async #dialHttp1(): Promise<void> {
-    const { resolver, signal } = this.#context;
+    const { resolver, signal, onConnected } = this.#context;
     let connected: { readonly socket: Duplex; readonly peer: string };
     try {
-      connected = await dial(this.origin, { resolver, signal, alpn: http1Alpn(this.origin) });
+      connected = await dial(this.origin, { resolver, signal, onConnected, alpn: http1Alpn(this.origin) });
     } catch (error) {
       this.#http1.dialFailed(error);
       return;

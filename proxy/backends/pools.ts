@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Http1Client } from '../http1/client.ts';
 import { FieldParser } from '../http1/fields.ts';
 import { DEFAULT_MAX_HEAD_BYTES, DEFAULT_MAX_HEADERS } from '../http1/limits.ts';
-import { dial } from './dial.ts';
+import { type ConnectedListener, dial } from './dial.ts';
 import type { Resolver } from './dns.ts';
 import type { Http1ConnectionFactory } from './http1-connection.ts';
 import { OriginPool } from './origin-pool.ts';
@@ -23,6 +23,7 @@ export interface UpstreamPoolsOptions {
   /** Most origins of dynamic backends that are kept open at a time. */
   readonly maxEphemeralOrigins?: number | undefined;
   readonly http1?: Http1ConnectionFactory | undefined;
+  readonly onConnected?: ConnectedListener | undefined;
 }
 
 const TICK_MS = 1000;
@@ -51,6 +52,7 @@ export class PoolSet implements UpstreamPools {
       resolver: options.resolver,
       http1: options.http1 ?? http1Factory({ maxHeadBytes, maxHeaders, preserveCase: options.preserveCase ?? false }),
       http2: { maxHeadBytes, maxHeaders },
+      onConnected: options.onConnected,
       maxIdle: options.poolMaxSize ?? Number.POSITIVE_INFINITY,
       idleTicks: Math.max(1, Math.ceil(options.poolIdleTimeoutMs / TICK_MS)),
       signal: this.#abort.signal,
@@ -66,7 +68,8 @@ export class PoolSet implements UpstreamPools {
 
   async openTunnel(origin: Origin, signal?: AbortSignal): Promise<Duplex> {
     if (this.#context.closed) throw closing();
-    const options = { resolver: this.#context.resolver, alpn: origin.tls?.alpn ?? [] };
+    const { resolver, onConnected } = this.#context;
+    const options = { resolver, onConnected, alpn: origin.tls?.alpn ?? [] };
     const own = this.#abort.signal;
     const dialed = await dial(origin, {
       ...options,

@@ -178,6 +178,7 @@ class GatewayDataPlane implements DataPlane {
       poolIdleTimeoutMs: settings.backend.poolIdleTimeoutMs,
       poolMaxSize: settings.backend.poolMaxSize,
       preserveCase,
+      onConnected: (transport, seconds) => this.#init.telemetry.metrics.upstreamConnect(transport).observe(seconds),
     });
     this.#pools.push({ preserveCase, set });
     return set;

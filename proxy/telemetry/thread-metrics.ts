@@ -142,14 +142,12 @@ export class BackendSeries {
   readonly #metrics: ThreadMetrics;
   readonly #labels: { readonly backend: string; readonly protocol: string; readonly route: readonly string[] };
   readonly #outcomes = new Map<string, Map<number, OutcomeSeries>>();
-  readonly #requestProcessing: Histogram;
-  readonly #responseProcessing: Histogram;
+  #requestProcessing: Histogram | null = null;
+  #responseProcessing: Histogram | null = null;
 
   constructor(metrics: ThreadMetrics, labels: { backend: string; protocol: string; route: readonly string[] }) {
     this.#metrics = metrics;
     this.#labels = labels;
-    this.#requestProcessing = metrics.histogram('requestProcessing', [labels.backend, ...labels.route]);
-    this.#responseProcessing = metrics.histogram('responseProcessing', [labels.backend, ...labels.route]);
   }
 
   finished(sample: RequestSample): void {
@@ -158,8 +156,20 @@ export class BackendSeries {
     outcome.duration.observe(sample.durationMs / 1000);
     if (sample.responseBytes > 0) outcome.responseBytes.add(sample.responseBytes);
     if (sample.retries > 0) outcome.retries.add(sample.retries);
-    if (sample.requestProcessingMs !== undefined) this.#requestProcessing.observe(sample.requestProcessingMs / 1000);
-    if (sample.responseProcessingMs !== undefined) this.#responseProcessing.observe(sample.responseProcessingMs / 1000);
+    const { requestProcessingMs, responseProcessingMs } = sample;
+    if (requestProcessingMs !== undefined) {
+      this.#requestProcessing ??= this.#processing('requestProcessing');
+      this.#requestProcessing.observe(requestProcessingMs / 1000);
+    }
+    if (responseProcessingMs !== undefined) {
+      this.#responseProcessing ??= this.#processing('responseProcessing');
+      this.#responseProcessing.observe(responseProcessingMs / 1000);
+    }
+  }
+
+  /** Made when first needed: answers of the gateway itself have no such times. */
+  #processing(metric: 'requestProcessing' | 'responseProcessing'): Histogram {
+    return this.#metrics.histogram(metric, [this.#labels.backend, ...this.#labels.route]);
   }
 
   #outcome(method: string, status: number, reason: string): OutcomeSeries {
@@ -190,14 +200,20 @@ export class ConnectionSeries {
   readonly accepted: Counter;
   readonly receivedBytes: Counter;
   readonly sentBytes: Counter;
-  /** Seconds. */
-  readonly tlsHandshake: Histogram;
+  readonly #metrics: ThreadMetrics;
+  readonly #labels: readonly string[];
 
   constructor(metrics: ThreadMetrics, labels: readonly string[]) {
+    this.#metrics = metrics;
+    this.#labels = labels;
     this.accepted = metrics.counter('downstreamConnections', labels);
     this.receivedBytes = metrics.counter('downstreamReceived', labels);
     this.sentBytes = metrics.counter('downstreamSent', labels);
-    this.tlsHandshake = metrics.histogram('tlsHandshake', labels);
+  }
+
+  /** Seconds; no series for those who never shake hands. */
+  get tlsHandshake(): Histogram {
+    return this.#metrics.histogram('tlsHandshake', this.#labels);
   }
 }
 
