@@ -246,6 +246,8 @@ export class Http2Exchange implements Transport, BodySink, BodyReader {
 
   readonly #onClose = (): void => {
     const cutByClient = !this.#cutHere && this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR;
+    // A client that has everything may close before the write is reported as finished, over TLS nearly always.
+    if (this.#bodyEnded && this.#done !== null && this.#stream.rstCode === constants.NGHTTP2_NO_ERROR) this.#complete();
     this.#incoming?.fail(new Error('client closed the stream'));
     const unfinished = this.#done !== null;
     if (unfinished) this.#response?.body.cancel();

@@ -2,6 +2,9 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 
+import { BufferedBody } from '../../../proxy/exchange/body.ts';
+import { Headers } from '../../../proxy/exchange/headers.ts';
+import type { Delivery } from '../../../proxy/exchange/transport.ts';
 import { compileBind } from '../../../proxy/listener/compiled.ts';
 import { cipherList, opensslCipherName } from '../../../proxy/listener/cipher-suites.ts';
 import { compileTlsServer } from '../../../proxy/listener/tls-server.ts';
@@ -89,6 +92,24 @@ describe('TLS termination', () => {
     await port.end();
     expect(port.errors).toEqual([]);
     expect(port.counts.received).toBeGreaterThan(200);
+  });
+
+  test('an HTTP/2 client that leaves with the whole answer is not one that went away', async () => {
+    const told = Promise.withResolvers<Delivery['kind']>();
+    port = await new TestPort(both, {
+      handler: (_request, _connection, transport) => {
+        const body = new BufferedBody(Buffer.from('all of it'));
+        transport.respond({ status: 200, headers: new Headers(), body }, ({ kind }) => told.resolve(kind));
+      },
+    }).open();
+    const session = connectHttp2(`https://a.example.com:${port.number}`, {
+      createConnection: () =>
+        connect({ host: '127.0.0.1', port: port?.number ?? 0, ca, servername: 'a.example.com', ALPNProtocols: ['h2'] }),
+    });
+    let text = '';
+    for await (const chunk of session.request({ ':path': '/' })) text += String(chunk);
+    session.destroy();
+    expect([text, await told.promise]).toEqual(['all of it', 'complete']);
   });
 
   test('negotiates HTTP/2 by ALPN', async () => {
