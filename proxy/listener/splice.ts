@@ -1,4 +1,6 @@
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 
 export interface SpliceEnd {
   readonly outcome: 'closed' | 'idle' | 'clientReset' | 'backendReset' | 'cut';
@@ -31,6 +33,8 @@ export class Splice {
   }
 
   start(): void {
+    keepHalfOpen(this.#client);
+    keepHalfOpen(this.#backend);
     this.#watch(this.#client, 'clientReset');
     this.#watch(this.#backend, 'backendReset');
     this.#copy(this.#client, this.#backend, (bytes) => (this.#received += bytes));
@@ -78,6 +82,11 @@ export class Splice {
     this.#backend.destroy();
     this.#onEnd({ outcome, bytesReceived: this.#received, bytesSent: this.#sent, error });
   }
+}
+
+/** A plain socket that has ended one way may still be written to; it is dialled to close both ways at once. */
+function keepHalfOpen(side: Duplex): void {
+  if (side instanceof Socket && !(side instanceof TLSSocket)) side.allowHalfOpen = true;
 }
 
 function endedInOrder(side: Duplex): boolean {
