@@ -10,6 +10,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+  'http2-settings',
 ]);
 
 /**
@@ -19,11 +20,24 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 export function stripRequestHopByHop(headers: Headers): string | null {
   if (!hasHopByHop(headers)) return null;
   const options = connectionOptions(headers);
-  const upgrade = options.includes('upgrade') ? (headers.get('upgrade') ?? null) : null;
+  const upgrade = options.includes('upgrade') ? protocolAsked(headers) : null;
   const trailers = acceptsTrailers(headers);
   removeAll(headers, options);
   if (trailers) headers.append('te', 'trailers');
-  return upgrade === '' ? null : upgrade;
+  return upgrade;
+}
+
+/**
+ * The protocols of `Upgrade` without HTTP/2: a client that reached it would send requests through the tunnel that no route
+ * and no policy sees. RFC 9113 section 3.1 has withdrawn it, and a server may always ignore what it is asked for.
+ */
+function protocolAsked(headers: Headers): string | null {
+  const asked = headers
+    .getAll('upgrade')
+    .flatMap((value) => value.split(','))
+    .map((protocol) => protocol.trim())
+    .filter((protocol) => protocol !== '' && !/^(?:h2c?|http)(?:\/|$)/i.test(protocol));
+  return asked.length === 0 ? null : asked.join(', ');
 }
 
 /** The same for a response; returns the protocol that a 101 switches to. */

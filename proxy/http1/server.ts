@@ -264,6 +264,8 @@ export class Http1Connection implements Transport, BodySource, Swept {
 
   takeOver(status: number, headers: Headers): Duplex | null {
     if (this.#phase !== 'exchange' || this.#responded) return null;
+    // What is left of a body must not become the first words of another protocol.
+    if (this.#incoming !== null && !this.#incoming.complete) return null;
     this.#phase = 'takenOver';
     this.#detach();
     this.#socket.write(interimHead(status, headers), 'latin1');

@@ -156,6 +156,38 @@ describe('an upgrade', () => {
     await logged('http.status=502', 'reason=UpstreamFailure');
   });
 
+  test('to HTTP/2 never reaches the backend: requests inside it would pass every route and policy by', async () => {
+    let head = '';
+    const server = cleanup.add(
+      await tcpUpstream((socket) => {
+        socket.once('data', (chunk: Buffer) => {
+          head = chunk.toString();
+          socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+        });
+      }),
+    );
+    const { port } = await gatewayTo(server.port);
+    const raw = client(port(80)).write(
+      'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n',
+    );
+    expect(await raw.until((text) => text.endsWith('ok'))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(head).not.toMatch(/upgrade|http2-settings/i);
+  });
+
+  test('in the middle of a body is a 502: the rest of the body is no part of the new protocol', async () => {
+    const server = cleanup.add(
+      await tcpUpstream((socket) => {
+        socket.once('data', () =>
+          socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'),
+        );
+      }),
+    );
+    const { port } = await gatewayTo(server.port);
+    const raw = client(port(80)).write(UPGRADE.replace('GET', 'POST').replace('X-Key: 1', 'Content-Length: 100'));
+    expect(await raw.until((text) => text.includes('taken over'))).toMatch(/^HTTP\/1\.1 502 /);
+    await eventually('the backend connection is closed', () => server.sockets.size === 0);
+  });
+
   test('is not tried again', async () => {
     let calls = 0;
     const server = cleanup.add(

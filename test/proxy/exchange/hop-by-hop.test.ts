@@ -48,6 +48,20 @@ describe('stripRequestHopByHop', () => {
       ]),
     ).toEqual({ left: [], upgrade: 'websocket' });
     expect(strip([['upgrade', 'websocket']])).toEqual({ left: [], upgrade: null });
+    for (const [asked, kept] of [
+      ['h2c', null],
+      ['HTTP/2.0', null],
+      ['h2c, websocket', 'websocket'],
+      ['websocket, chat/2', 'websocket, chat/2'],
+      [' , ', null],
+    ] as const) {
+      const pairs: [string, string][] = [
+        ['connection', 'upgrade, http2-settings'],
+        ['upgrade', asked],
+        ['http2-settings', 'AAMAAABk'],
+      ];
+      expect(strip(pairs)).toEqual({ left: [], upgrade: kept });
+    }
     expect(strip([['connection', 'upgrade']])).toEqual({ left: [], upgrade: null });
   });
 
