@@ -85,16 +85,32 @@ export const SUBJECTS: readonly Subject[] = [
       return startServer(pinned(CORES.measured, engineCommand(file)), port);
     },
   },
+  {
+    // In the same rounds as the many routes: on a shared machine the cases before are too long ago to compare with.
+    name: 'gwctl-1',
+    missing: (benchCase) => (benchCase.routes > 1 ? undefined : 'gwctl has one route in this case'),
+    start: async (benchCase, around) => {
+      const port = await freePort();
+      const file = path.join(around.folder, `gwctl-1-${benchCase.name}.yaml`);
+      writeFileSync(file, engineConfig(benchCase, around, port, [benchCase.routes - 1]));
+      return startServer(pinned(CORES.measured, engineCommand(file)), port);
+    },
+  },
 ];
 
 export function startUpstream(core: string | undefined): Promise<Server> {
   return startServer(pinned(core, [process.execPath, path.join(HERE, 'upstream.ts')]));
 }
 
-/** One data thread, no access log, no local servers, and as many routes as the case asks for. */
-export function engineConfig(benchCase: BenchCase, around: Surroundings, port: number): string {
+/** One data thread, no access log, no local servers, and the routes of the case, or some of them. */
+export function engineConfig(
+  benchCase: BenchCase,
+  around: Surroundings,
+  port: number,
+  only: readonly number[] = Array.from({ length: benchCase.routes }, (_, index) => index),
+): string {
   const certificate = benchCase.tls ? around.certificate : undefined;
-  const routes = Array.from({ length: benchCase.routes }, (_, index) => ({
+  const routes = only.map((index) => ({
     name: `r${index}`,
     gateways: 'bench',
     matches: [{ path: { pathPrefix: `/r/${index}` } }],
