@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 // Fast paths, the compile cache, then the command line. Plain JavaScript that an older Node can still read, so that it can be told why not.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import module from 'node:module';
 import os from 'node:os';
@@ -12,6 +14,8 @@ const [major, minor] = process.versions.node.split('.').map(Number);
 
 if (argv.length === 1 && argv[0] === '--version') {
   process.stdout.write(`gwctl ${JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')).version}\n`);
+} else if ((major < 22 || (major === 22 && minor < 19)) && fs.existsSync(pinnedNode())) {
+  await onPinnedNode();
 } else if (major < 22 || (major === 22 && minor < 19)) {
   fail(
     `gwctl needs Node 22.19 or newer, and this is Node ${process.versions.node}`,
@@ -43,6 +47,20 @@ async function completion() {
   });
   process.stdout.write(completionScript(argv[1], 'gwctl', completionCommands(commands)));
   return true;
+}
+
+/** The Node that a checkout brings along. */
+function pinnedNode() {
+  return path.join(root, 'node_modules', 'node', 'bin', 'node');
+}
+
+/** Starts over on the pinned Node; this process only waits, so signals of the terminal are the child's. */
+async function onPinnedNode() {
+  const child = spawn(pinnedNode(), [fileURLToPath(import.meta.url), ...argv], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGHUP']) process.on(signal, () => {});
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  const [code, signal] = await once(child, 'close');
+  process.exitCode = signal === null ? code : 128 + os.constants.signals[signal];
 }
 
 function built(file) {

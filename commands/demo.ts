@@ -100,7 +100,7 @@ export default class DemoCommand extends GwCommand {
     const giveBack = this.cli.takeSignals(() => stream.close());
     void gateway.done.then(() => stream.close());
     try {
-      await this.out(banner(demo, gateway));
+      await this.out(banner(demo, gateway, this.cli.self));
       for await (const line of requestLines(wholeRequests(stream))) await this.out(`${line}\n`);
     } finally {
       giveBack();
@@ -109,14 +109,14 @@ export default class DemoCommand extends GwCommand {
   }
 }
 
-function banner(demo: Demo, gateway: Gateway): string {
+function banner(demo: Demo, gateway: Gateway, self: string): string {
   return [
     `gateway   http://localhost:${demo.port}`,
     `admin     http://${gateway.addresses.admin}`,
     '',
     'Try these in another terminal:',
     ...demo.curls.map((curl) => `  ${curl}`),
-    `  gwctl proxy trace --address ${gateway.addresses.admin} --port ${demo.port} -- http://localhost:${demo.port}/echo`,
+    `  ${self} proxy trace --address ${gateway.addresses.admin} --port ${demo.port} -- http://localhost:${demo.port}/echo`,
     '',
     'Requests (Ctrl-C ends the demo):',
     '',

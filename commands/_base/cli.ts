@@ -17,6 +17,8 @@ export interface Cli {
   readonly stderr: OutputStream;
   /** Aborted by Ctrl-C, SIGTERM, or a reader of stdout that went away; the reason is the error to end with. */
   readonly signal: AbortSignal;
+  /** How this program was started, for commands that are printed to be typed. */
+  readonly self: string;
   /** Takes Ctrl-C and SIGTERM over from the default handling; the returned function gives them back. */
   readonly takeSignals: (handler: (signal: NodeJS.Signals) => void) => () => void;
 }

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { InterruptedError } from '../../src/admin/client/errors.ts';
 import { systemCodeOf } from '../../src/shared/errors.ts';
 import type { Cli } from './cli.ts';
@@ -44,6 +45,7 @@ function cliOf(signal: AbortSignal, handlers: ((signal: NodeJS.Signals) => void)
     stdout: process.stdout,
     stderr: process.stderr,
     signal,
+    self: spellingOf(process.argv[1]),
     takeSignals: (handler) => {
       handlers.push(handler);
       return () => {
@@ -52,6 +54,12 @@ function cliOf(signal: AbortSignal, handlers: ((signal: NodeJS.Signals) => void)
       };
     },
   };
+}
+
+/** `gwctl` where it is installed, `node bin/gwctl.js` in a checkout. */
+function spellingOf(script: string | undefined): string {
+  if (script === undefined || path.basename(script) === 'gwctl') return 'gwctl';
+  return `node ${path.relative(process.cwd(), script)}`;
 }
 
 async function drain(stream: NodeJS.WriteStream): Promise<void> {

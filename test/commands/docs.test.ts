@@ -23,6 +23,7 @@ async function config(): Promise<CliConfig> {
     stderr: new PassThrough(),
     signal: new AbortController().signal,
     takeSignals: () => () => {},
+    self: 'gwctl',
   };
   const made = new CliConfig(
     { root, pjson: { ...packageJson, oclif: { ...packageJson.oclif, commands } }, ignoreManifest: true },
