@@ -16,8 +16,8 @@ export interface Http2ClientOptions {
 /** Large enough for a gigabit over 8 ms without a stall, small enough for a slow reader's share of memory. */
 const STREAM_WINDOW = 1024 * 1024;
 const CONNECTION_WINDOW = 16 * 1024 * 1024;
-/** Until the peer's settings arrive; also what most servers allow. */
-const ASSUMED_STREAMS = 100;
+/** Until the peer's settings tell its limit: more might be refused, and a call whose body streams cannot be sent twice. */
+const STREAMS_BEFORE_SETTINGS = 1;
 
 /** The upstream said that it has not touched the call: it may be sent again, whatever its method. */
 export class UnprocessedError extends UpstreamError {}
@@ -27,7 +27,7 @@ export class Http2Client {
   readonly peer: string;
   readonly #session: ClientHttp2Session;
   readonly #socket: Socket;
-  #maxStreams = ASSUMED_STREAMS;
+  #maxStreams = STREAMS_BEFORE_SETTINGS;
   #closed = false;
   #error: UpstreamError | null = null;
   /** Streams above it were not processed (RFC 9113 section 6.8). */
@@ -35,6 +35,9 @@ export class Http2Client {
   #bytesSeen = 0;
   #pinging = false;
   openStreams = 0;
+  /** The peer has told how many streams it allows. */
+  settled = false;
+  onSettled: (() => void) | null = null;
   /** A call has ended; there is room for another. */
   onRoom: (() => void) | null = null;
   onClosed: (() => void) | null = null;
@@ -52,7 +55,8 @@ export class Http2Client {
     this.#session.on('remoteSettings', (settings) => {
       // Zero would make every call open another connection, for ever.
       this.#maxStreams = Math.max(1, settings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY);
-      this.onRoom?.();
+      this.settled = true;
+      this.onSettled?.();
     });
     this.#session.on('goaway', (_code, lastStreamId) => (this.#lastProcessed = lastStreamId));
     this.#session.on('error', (error) => (this.#error ??= this.#sessionError(error)));

@@ -47,6 +47,7 @@ export class Http2Lane implements Replayer<Session> {
   adopt(socket: Socket, peer: string): void {
     const client = new Http2Client(socket, { ...this.#context.http2, peer });
     const session: Session = { client, reused: false, idleSince: this.#context.tick.now };
+    client.onSettled = () => this.drain();
     client.onRoom = () => this.#onRoom(session);
     client.onClosed = () => this.#onClosed(session);
     this.#sessions.push(session);
@@ -60,7 +61,7 @@ export class Http2Lane implements Replayer<Session> {
       if (call === undefined) return;
       call.start(this.#start(session, call.request, call.secondTry));
     }
-    if (this.waiting.waiting > 0) this.#dial();
+    if (this.waiting.waiting > 0) this.#dialForMore();
   }
 
   again(error: unknown, request: UpstreamRequest, session: Session): UpstreamCall | null {
@@ -96,8 +97,13 @@ export class Http2Lane implements Replayer<Session> {
 
   #wait(call: PendingCall): UpstreamCall {
     this.waiting.push(call);
-    this.#dial();
+    this.#dialForMore();
     return call;
+  }
+
+  /** A connection that has not told its limit yet may have room for all. */
+  #dialForMore(): void {
+    if (!this.#sessions.some(({ client }) => client.usable && !client.settled)) this.#dial();
   }
 
   /** The connection that refused gets no second try of the same call. */

@@ -136,16 +136,18 @@ export type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHe
 /** An HTTP/2 server: in plaintext, or with one of the certificates of the fixtures. */
 export async function http2Upstream(
   onStream: StreamListener,
-  options: { certificate?: string; alpn?: string[] } = {},
+  options: { certificate?: string; alpn?: string[]; maxConcurrentStreams?: number } = {},
 ): Promise<Http2Upstream> {
   const sessions = new Set<ServerHttp2Session>();
-  const { certificate } = options;
+  const { certificate, maxConcurrentStreams } = options;
+  const settings = maxConcurrentStreams === undefined ? {} : { settings: { maxConcurrentStreams } };
   const server =
     certificate === undefined
-      ? createHttp2Server()
+      ? createHttp2Server(settings)
       : createSecureServer({
           cert: fixture(`${certificate}.crt`),
           key: fixture(`${certificate}.key`),
+          ...settings,
           ...(options.alpn === undefined ? {} : { ALPNProtocols: options.alpn }),
         });
   server.on('session', (session: ServerHttp2Session) => {

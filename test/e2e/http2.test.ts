@@ -158,6 +158,27 @@ describe('a backend that speaks HTTP/2', () => {
     expect(server.opened()).toBe(1);
   });
 
+  test('gets no more calls at once than it allows, from the first moment on', async () => {
+    let live = 0;
+    let most = 0;
+    const server = cleanup.add(
+      await http2Upstream(
+        (stream, headers) => {
+          live += 1;
+          most = Math.max(most, live / server.opened());
+          stream.on('close', () => (live -= 1));
+          echoStream(stream, headers);
+        },
+        { maxConcurrentStreams: 2 },
+      ),
+    );
+    const { port } = await gatewayTo(server.port);
+    const client = await http2Client(port(80));
+    const asked = Array.from({ length: 20 }, () => client.ask({ ':path': '/', ':method': 'POST' }, 'x'));
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200));
+    expect(most).toBeLessThanOrEqual(2);
+  });
+
   test('sees the stream reset when its client goes away', async () => {
     const reset = signal<number>();
     const arrived = signal();
