@@ -23,6 +23,12 @@ export class PendingCall implements UpstreamCall {
   }
 
   start(inner: UpstreamCall): void {
+    if (this.cancelled) {
+      // Given up while its request was being written: nobody else will hear how the inner call ends.
+      inner.response.catch(() => {});
+      inner.cancel();
+      return;
+    }
     this.#inner = inner;
     this.#resolve(inner.response);
   }

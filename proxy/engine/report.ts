@@ -3,6 +3,8 @@ import { splitAuthority } from '../exchange/message.ts';
 import type { Delivery } from '../exchange/transport.ts';
 import type { InFlight } from './in-flight.ts';
 
+const TIMEOUTS: ReadonlySet<number> = new Set([408, 504]);
+
 /** The end of an exchange: the endpoint's account, numbers, log record, last trace event. */
 export function finish(flight: InFlight, delivery: Delivery): void {
   flight.runtime.live.delete(flight);
@@ -12,24 +14,27 @@ export function finish(flight: InFlight, delivery: Delivery): void {
   if (flight.runtime.init.telemetry.accessLog.enabled) writeRecord(flight, delivery, durationMs);
   const { trace } = flight.exchange;
   if (trace === null) return;
-  const status = statusOf(flight);
+  const status = statusOf(flight, delivery);
   const error = errorOf(flight, delivery);
   const severity = error !== null || status >= 500 ? 'error' : status >= 400 ? 'warn' : 'info';
   trace.emit({ type: 'requestFinished', status, error }, severity);
 }
 
 /** The status that the client saw. */
-function statusOf(flight: InFlight): number {
+function statusOf(flight: InFlight, delivery: Delivery): number {
+  if (delivery.kind === 'refused') return delivery.status;
   return flight.response?.status ?? flight.tunnelStatus ?? 0;
 }
 
 function errorOf(flight: InFlight, delivery: Delivery): string | null {
+  if (delivery.kind === 'refused') return delivery.message;
   if (flight.refusal !== null) return flight.refusal.message;
   if (delivery.kind === 'cut') return delivery.error.message;
   return delivery.kind === 'clientGone' ? 'client went away' : null;
 }
 
 function reasonOf(flight: InFlight, delivery: Delivery): Reason | 'Upstream' {
+  if (delivery.kind === 'refused') return TIMEOUTS.has(delivery.status) ? 'Timeout' : 'InvalidRequest';
   if (flight.refusal !== null) return flight.refusal.reason;
   if (flight.answeredBy !== null) return 'DirectResponse';
   return delivery.kind === 'cut' ? 'UpstreamFailure' : 'Upstream';
@@ -44,7 +49,7 @@ function countRequest(flight: InFlight, delivery: Delivery, durationMs: number):
     flight.engine.unplaced;
   series.finished({
     method: exchange.request.method,
-    status: statusOf(flight),
+    status: statusOf(flight, delivery),
     reason: reasonOf(flight, delivery),
     durationMs,
     responseBytes: delivery.bytes,
@@ -71,7 +76,7 @@ function writeRecord(flight: InFlight, delivery: Delivery, durationMs: number): 
     host: splitAuthority(exchange.clientAuthority).host,
     path: runtime.init.telemetry.redaction.target(exchange.clientTarget),
     version: exchange.request.version,
-    status: statusOf(flight),
+    status: statusOf(flight, delivery),
     grpcStatus: flight.grpcStatus ?? undefined,
     tlsSni: connection.tls?.sni,
     protocol: flight.protocol === '' ? undefined : flight.protocol,

@@ -7,6 +7,8 @@ import type { HttpResponse } from './message.ts';
 export type Delivery =
   | { readonly kind: 'complete'; readonly bytes: number }
   | { readonly kind: 'clientGone'; readonly bytes: number }
+  /** The transport itself had to refuse the rest of the request, and has told the client so. */
+  | { readonly kind: 'refused'; readonly bytes: number; readonly status: number; readonly message: string }
   | { readonly kind: 'cut'; readonly bytes: number; readonly error: Error };
 
 /** One request's way back to its client; HTTP/1.1 and HTTP/2 implement it. */

@@ -78,6 +78,8 @@ export class Http1Connection implements Transport, BodySource, Swept {
   #closeAfter = false;
   #ended = false;
   #clientGone: (() => void) | null = null;
+  /** What the client was told when the rest of its request could not be taken. */
+  #refusedWith: Http1Error | null = null;
   #closed: (() => void) | null = null;
 
   constructor(socket: Duplex, facts: ConnectionFacts, options: Http1ServerOptions, handler: RequestHandler) {
@@ -232,7 +234,7 @@ export class Http1Connection implements Transport, BodySource, Swept {
     const request = this.#request;
     if (request === null || this.#phase !== 'exchange') {
       response.body.cancel();
-      done({ kind: 'clientGone', bytes: 0 });
+      done(this.#refusedWith === null ? { kind: 'clientGone', bytes: 0 } : refusedDelivery(this.#refusedWith));
       return;
     }
     this.#responded = true;
@@ -349,6 +351,7 @@ export class Http1Connection implements Transport, BodySource, Swept {
       const gone = this.#clientGone;
       this.#clientGone = null;
       this.#responded = true;
+      this.#refusedWith = error;
       gone();
     }
     incoming?.fail(error);
@@ -460,4 +463,8 @@ export class Http1Connection implements Transport, BodySource, Swept {
     outgoing?.abandon();
     this.#responseDone(outgoing?.bytes ?? 0, error);
   }
+}
+
+function refusedDelivery({ status, message }: Http1Error): Delivery {
+  return { kind: 'refused', bytes: 0, status, message };
 }

@@ -1,3 +1,5 @@
+import { isMainThread } from 'node:worker_threads';
+
 import { unseal } from '../../src/config/transfer.ts';
 import { LogFilter, Logger } from '../../src/shared/log.ts';
 import { messageOf } from '../../src/shared/errors.ts';
@@ -19,6 +21,8 @@ const ADMIN_TIMEOUT_MS = 30_000;
 /** Runs one data plane behind a channel; in a worker thread, or beside the supervisor in its own thread. */
 export async function runDataThread(port: ChannelPort, init: ThreadInit, loaded?: CreateDataPlane): Promise<void> {
   const thread = new DataThread(port, init);
+  // A defect in one request must not take the others of a worker with it; an embedding program decides for itself.
+  if (!isMainThread) process.on('unhandledRejection', (reason) => thread.reportDefect(reason));
   await thread.start(loaded);
 }
 
@@ -75,6 +79,13 @@ class DataThread {
     const beats = new Int32Array(this.#init.heartbeats);
     this.#heartbeat = setInterval(() => Atomics.add(beats, this.#init.threadIndex, 1), HEARTBEAT_MS).unref();
     this.#channel.note('ready', null);
+  }
+
+  reportDefect(reason: unknown): void {
+    const stack = reason instanceof Error ? reason.stack : undefined;
+    this.#logger
+      .scope('engine')
+      .error('a promise was rejected and nobody waited for it', { error: messageOf(reason), stack });
   }
 
   #planeInit() {

@@ -106,6 +106,17 @@ describe('a request', () => {
     });
   });
 
+  test('whose body turns out to be broken is logged with what its client was told', async () => {
+    const server = cleanup.add(await upstream(() => {}));
+    const { port, logged } = await gatewayWith(`- backends: [{host: "127.0.0.1:${server.port}"}]`);
+    const socket = net.connect(port(80), '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n');
+    const [head] = await once(socket, 'data');
+    expect(String(head)).toMatch(/^HTTP\/1\.1 400 /);
+    await logged('http.status=400', 'error="invalid chunk size"', 'reason=InvalidRequest');
+    socket.destroy();
+  });
+
   test('by CONNECT is refused by default', async () => {
     const { port } = await gatewayWith('- policies: {directResponse: {status: 200}}');
     const socket = net.connect(port(80), '127.0.0.1');
