@@ -5,8 +5,7 @@ import type { HttpRequest } from './message.ts';
 import type { Transport } from './transport.ts';
 
 /**
- * One request and its response as the pipeline sees them, whatever the transport. Policies change `request` in place
- * and leave what later ones need in `attributes`.
+ * One request and its response as the pipeline sees them, whatever the transport. Policies change `request` in place.
  */
 export class Exchange {
   readonly request: HttpRequest;

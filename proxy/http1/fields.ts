@@ -1,15 +1,10 @@
+import { isToken } from '../exchange/grammar.ts';
 import { Headers } from '../exchange/headers.ts';
 import { Http1Error } from './limits.ts';
 
-/** RFC 9110 section 5.6.2. */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Controls other than HTAB, a CR without LF and an LF without CR (RFC 9112 section 2.2). */
 const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
 const MAX_CACHED_NAMES = 2048;
-
-export function isToken(text: string): boolean {
-  return TOKEN.test(text);
-}
 
 /** Refuses text that holds anything a field or start line must not. */
 export function checkOctets(head: string): void {
@@ -52,7 +47,7 @@ export class FieldParser {
   #lowerName(raw: string): string {
     const known = this.#lower.get(raw);
     if (known !== undefined) return known;
-    if (!TOKEN.test(raw)) {
+    if (!isToken(raw)) {
       throw new Http1Error(400, /^[ \t]/.test(raw) ? 'folded field line' : 'invalid field name');
     }
     const lower = raw.toLowerCase();

@@ -1,10 +1,4 @@
-/** Bounds on what a peer may send before anything of it is believed. */
-export interface HeadLimits {
-  /** Request line or status line and fields, bytes. */
-  readonly maxHeadBytes: number;
-  readonly maxHeaders: number;
-}
-
+/** Request line or status line and fields; more is an attack or a mistake. */
 export const DEFAULT_MAX_HEAD_BYTES = 64 * 1024;
 export const DEFAULT_MAX_HEADERS = 100;
 /** Chunk extensions are skipped, not kept; more than this in one body is an attack. */

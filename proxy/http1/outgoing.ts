@@ -41,10 +41,6 @@ export class Outgoing implements BodySink {
     this.#expected = options.framing === 'length' ? (options.body.length ?? 0) : Number.POSITIVE_INFINITY;
   }
 
-  get finished(): boolean {
-    return this.#finished;
-  }
-
   start(): void {
     if (this.#framing === 'none') {
       this.#flush();

@@ -1,5 +1,6 @@
 import type { Headers } from '../exchange/headers.ts';
-import { isToken, checkOctets, type FieldParser } from './fields.ts';
+import { isAuthority, isToken } from '../exchange/grammar.ts';
+import { checkOctets, type FieldParser } from './fields.ts';
 import { type Framing, requestFraming } from './framing.ts';
 import { Http1Error } from './limits.ts';
 
@@ -16,8 +17,6 @@ export interface RequestHead {
   readonly expectsContinue: boolean;
 }
 
-/** `host[:port]`; IPv6 in brackets. Anything that could start another part of a URL is refused. */
-const AUTHORITY = /^(?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9\-._~%!$&'()*+,;=]*)(?::[0-9]*)?$/;
 const ABSOLUTE = /^https?:\/\/([^/?#]*)([^#]*)$/i;
 
 /** Parses a request head (RFC 9112 sections 3 and 5), each line with its CRLF, without the empty line. */
@@ -70,7 +69,7 @@ function takeHost(headers: Headers, version: string): string {
   }
   if (headers.names.includes('host', at + 1)) throw new Http1Error(400, 'more than one Host');
   const host = headers.values[at] ?? '';
-  if (!AUTHORITY.test(host)) throw new Http1Error(400, 'invalid Host');
+  if (!isAuthority(host)) throw new Http1Error(400, 'invalid Host');
   headers.remove('host');
   return host;
 }
@@ -81,15 +80,14 @@ function resolveTarget(method: string, target: string, host: string): { target: 
     return { target, authority: host };
   }
   if (method === 'CONNECT') {
-    if (!AUTHORITY.test(target) || !/:\d+$/.test(target)) throw new Http1Error(400, 'invalid CONNECT target');
+    if (!isAuthority(target) || !/:\d+$/.test(target)) throw new Http1Error(400, 'invalid CONNECT target');
     return { target: '', authority: target };
   }
   if (target === '*' && method === 'OPTIONS') return { target, authority: host };
   const absolute = ABSOLUTE.exec(target);
   if (absolute === null) throw new Http1Error(400, 'invalid request target');
   const authority = absolute[1] ?? '';
-  if (authority === '' || !AUTHORITY.test(authority))
-    throw new Http1Error(400, 'invalid authority in the request target');
+  if (authority === '' || !isAuthority(authority)) throw new Http1Error(400, 'invalid authority in the request target');
   const rest = absolute[2] ?? '';
   // RFC 9112 section 3.2.2: the target's authority replaces Host.
   return { target: rest.startsWith('/') ? rest : `/${rest}`, authority };

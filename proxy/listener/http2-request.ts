@@ -1,4 +1,5 @@
 import { type Body } from '../exchange/body.ts';
+import { isAuthority, isToken } from '../exchange/grammar.ts';
 import { Headers } from '../exchange/headers.ts';
 import type { HttpRequest } from '../exchange/message.ts';
 
@@ -18,9 +19,6 @@ export interface Http2RequestHead {
   readonly expectsContinue: boolean;
 }
 
-/** `host[:port]`; IPv6 in brackets. Anything that could start another part of a URL is refused. */
-const AUTHORITY = /^(?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9\-._~%!$&'()*+,;=]*)(?::[0-9]*)?$/;
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** No control but HTAB: a value is written to HTTP/1 connections too. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const TARGET = /^[\x21-\x22\x24-\x7e\x80-\xff]*$/;
@@ -69,7 +67,7 @@ function listBytes(fields: readonly string[]): number {
 }
 
 function refuseField(name: string, value: string): string | null {
-  if (!TOKEN.test(name) || name !== name.toLowerCase()) return 'invalid field name';
+  if (!isToken(name) || name !== name.toLowerCase()) return 'invalid field name';
   if (CONNECTION_SPECIFIC.has(name)) return `connection-specific field ${name}`;
   if (name === 'te' && value !== 'trailers') return 'te other than trailers';
   return VALUE.test(value) ? null : `invalid value of ${name}`;
@@ -77,7 +75,7 @@ function refuseField(name: string, value: string): string | null {
 
 function compose(pseudo: Readonly<Record<string, string>>, headers: Headers): Http2Head {
   const method = pseudo[':method'] ?? '';
-  if (!TOKEN.test(method)) return malformed('invalid :method');
+  if (!isToken(method)) return malformed('invalid :method');
   for (const name of Object.keys(pseudo)) {
     if (name !== ':method' && name !== ':scheme' && name !== ':authority' && name !== ':path') {
       return malformed(`unknown pseudo-header ${name}`);
@@ -108,7 +106,7 @@ function takeAuthority(authority: string | undefined, headers: Headers): string 
   if (hosts.length > 1) return null;
   if (authority !== undefined && host !== undefined && authority.toLowerCase() !== host.toLowerCase()) return null;
   const chosen = authority ?? host;
-  return chosen !== undefined && chosen !== '' && AUTHORITY.test(chosen) ? chosen : null;
+  return chosen !== undefined && chosen !== '' && isAuthority(chosen) ? chosen : null;
 }
 
 /** NaN when it is there but no length. */

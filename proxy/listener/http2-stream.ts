@@ -1,6 +1,7 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { Duplex } from 'node:stream';
 
+import { isToken } from '../exchange/grammar.ts';
 import { emptyBody, type Body, type BodySink } from '../exchange/body.ts';
 import type { Headers } from '../exchange/headers.ts';
 import type { HttpResponse } from '../exchange/message.ts';
@@ -28,9 +29,6 @@ const NOT_FORWARDED = new Set([
   'te',
   'content-length',
 ]);
-
-/** Field names that may be written; anything else, pseudo-headers included, is not the upstream's to send. */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 
 /** One stream: the transport of its exchange and the sink of its response body. */
 export class Http2Exchange implements Transport, BodySink, BodyReader {
@@ -287,8 +285,7 @@ function responseFields(response: HttpResponse, bodyless: boolean): string[] {
     const name = names[i] ?? '';
     // What HEAD and 304 tell is the length of the body that they leave out.
     const kept =
-      (!NOT_FORWARDED.has(name) && TOKEN.test(name)) ||
-      (name === 'content-length' && bodyless && response.status !== 204);
+      (!NOT_FORWARDED.has(name) && isToken(name)) || (name === 'content-length' && bodyless && response.status !== 204);
     if (kept) fields.push(name, values[i] ?? '');
   }
   if (!bodyless && response.body.length !== null) fields.push('content-length', String(response.body.length));
@@ -298,7 +295,7 @@ function responseFields(response: HttpResponse, bodyless: boolean): string[] {
 function fieldsOf(headers: Headers): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of headers) {
-    if (NOT_FORWARDED.has(name) || !TOKEN.test(name)) continue;
+    if (NOT_FORWARDED.has(name) || !isToken(name)) continue;
     const before = fields[name];
     if (before === undefined) fields[name] = value;
     else fields[name] = Array.isArray(before) ? [...before, value] : [before, value];

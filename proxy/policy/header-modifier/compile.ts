@@ -1,10 +1,10 @@
 import type { HeaderModifier } from '../../../src/config/ir/index.ts';
+import { isToken } from '../../exchange/grammar.ts';
 import type { Headers } from '../../exchange/headers.ts';
 import type { PolicyContext, RequestStep, ResponseStep } from '../contract.ts';
 import { next } from '../contract.ts';
 import { invalidPolicy } from '../invalid-policy.ts';
 
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e]*$/;
 const AUTHORITY = /^(?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9\-._~%]+)(?::\d{1,5})?$/;
 
@@ -74,7 +74,7 @@ function check(spec: HeaderModifier, policy: string, source: string): void {
     }
   }
   for (const name of [...spec.add, ...spec.set].map(([field]) => field).concat(spec.remove)) {
-    if (!TOKEN.test(name)) throw invalidPolicy(source, policy, `${JSON.stringify(name)} is not a header name`);
+    if (!isToken(name)) throw invalidPolicy(source, policy, `${JSON.stringify(name)} is not a header name`);
   }
   for (const [name, value] of [...spec.add, ...spec.set]) {
     if (!VALUE.test(value))
