@@ -2,7 +2,7 @@ import { formatDuration } from '../../src/shared/duration.ts';
 import { outcomeOf, outcomeOfError, timedOut, type Endpoint, type Outcome } from '../backends/health.ts';
 import { rateLimitHint } from '../backends/rate-limit-hint.ts';
 import type { Picked } from '../backends/resolved.ts';
-import { refusalOf } from '../backends/refusal.ts';
+import { explainFailure, refusalOf } from '../backends/refusal.ts';
 import { UpstreamError, type Origin, type UpstreamCall, type UpstreamResponse } from '../backends/upstream.ts';
 import { type Body, emptyBody } from '../exchange/body.ts';
 import { stripResponseHopByHop } from '../exchange/hop-by-hop.ts';
@@ -178,7 +178,7 @@ class Attempt {
       const failure =
         error instanceof UpstreamError ? error : new UpstreamError('protocol', String(error), { cause: error });
       trace?.emit(
-        { type: 'backendCallResult', status: null, error: this.#expired?.message ?? failure.message },
+        { type: 'backendCallResult', status: null, error: this.#expired?.message ?? explainFailure(failure) },
         'error',
         callStart,
       );
