@@ -10,9 +10,6 @@ import type { OriginTls } from './tls.ts';
 /** Offered when nothing narrows it. */
 export const HTTP_ALPN: readonly string[] = ['h2', 'http/1.1'];
 
-/** Backend TLS with no setting of its own. */
-export const defaultBackendTls: BackendTls = { verify: 'full' };
-
 /** Rotated certificates leave contexts behind that nothing asks for any more. */
 const MAX_CONTEXTS = 256;
 

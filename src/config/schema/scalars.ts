@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseByteSize } from '../../shared/byte-size.ts';
 import { parseDurationMs } from '../../shared/duration.ts';
-import { checked, notBuilt, secret } from './marks.ts';
+import { checked, secret } from './marks.ts';
 
 const DURATION = /^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$/;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/;
@@ -130,9 +130,6 @@ export const bytes = z
 export const celOrLiteral = z.union([cel, z.boolean(), z.number()], expected('an expression, a boolean or a number'));
 
 export const celMap = (description: string) => z.record(z.string(), cel).describe(description);
-
-/** A map of names to expressions that is refused as a whole until expressions are built. */
-export const celMapNotBuilt = (description: string, what: string) => notBuilt(celMap(description), what);
 
 /** `gateway`, `gateway/listener`, or a list of those. */
 export const gatewayRefs = checked(

@@ -26,5 +26,3 @@ export const buffer = object(
   },
   'Buffer',
 );
-
-export type BufferSpec = z.output<typeof buffer>;

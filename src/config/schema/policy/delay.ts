@@ -29,5 +29,3 @@ export const delay = object(
   },
   'Delay',
 );
-
-export type DelaySpec = z.output<typeof delay>;

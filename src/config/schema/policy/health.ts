@@ -24,5 +24,3 @@ export const health = object(
   },
   'Health',
 );
-
-export type HealthSpec = z.output<typeof health>;

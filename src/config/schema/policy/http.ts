@@ -14,5 +14,3 @@ export const backendHttp = object(
   },
   'BackendHttp',
 );
-
-export type BackendHttpSpec = z.output<typeof backendHttp>;

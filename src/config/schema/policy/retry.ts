@@ -21,5 +21,3 @@ export const retry = object(
   },
   'Retry',
 );
-
-export type RetrySpec = z.output<typeof retry>;

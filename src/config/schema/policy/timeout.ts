@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { object } from '../build.ts';
 import { positiveDuration } from '../scalars.ts';
 
@@ -11,5 +10,3 @@ export const timeout = object(
   },
   'Timeout',
 );
-
-export type TimeoutSpec = z.output<typeof timeout>;
