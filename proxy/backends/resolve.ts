@@ -5,6 +5,7 @@ import type {
   BackendPolicies,
   GatewayConfig,
   HostBackend,
+  Locality,
   NamedBackend,
   RouteTarget,
   Service,
@@ -22,7 +23,7 @@ import { authorityOf, PickSet, protocolFor, type VersionChoice } from './pick-se
 import { backendDoesNotExist, invalidBackendType, serviceNotFound } from './refusal.ts';
 import { refused, type ResolvedBackend } from './resolved.ts';
 import { ServiceBackend } from './service-backend.ts';
-import { byPreference, serviceEndpoints, type OwnLocality } from './service-endpoints.ts';
+import { byPreference, serviceEndpoints } from './service-endpoints.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 
 export interface BackendDeps {
@@ -35,7 +36,7 @@ export interface BackendDeps {
   /** Epoch milliseconds */
   readonly now?: (() => number) | undefined;
   /** Where this gateway runs; undefined prefers no endpoint by place. */
-  readonly locality?: OwnLocality | undefined;
+  readonly locality?: Locality | undefined;
 }
 
 /** Anything a route or a mirror can name that traffic can be sent to; route groups are routing's business. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-import type { Service, Workload } from '../../src/config/ir/index.ts';
+import type { Locality, Service, Workload } from '../../src/config/ir/index.ts';
 
 /** One workload that serves a port of a service. */
 export interface ServiceEndpoint {
@@ -11,16 +11,6 @@ export interface ServiceEndpoint {
   readonly host: string;
   readonly port: number;
   readonly capacity: number;
-}
-
-/** Where this gateway runs, for services that prefer near endpoints. */
-export interface OwnLocality {
-  readonly region: string;
-  readonly zone: string;
-  readonly subzone: string;
-  readonly node: string;
-  readonly cluster: string;
-  readonly network: string;
 }
 
 /** The endpoints of one port of a service, unhealthy ones left out unless the service's health policy wants them. */
@@ -67,7 +57,7 @@ function hostOf(workload: Workload, service: Service): string | undefined {
 export function byPreference(
   service: Service,
   endpoints: readonly ServiceEndpoint[],
-  own: OwnLocality | undefined,
+  own: Locality | undefined,
 ): ServiceEndpoint[][] {
   const balancer = service.loadBalancer;
   const mode = balancer?.mode;
@@ -103,7 +93,7 @@ function scopeOf(workload: Workload, scope: Scope): string {
   }
 }
 
-function ownScope(own: OwnLocality, scope: Scope): string {
+function ownScope(own: Locality, scope: Scope): string {
   switch (scope) {
     case 'Region':
       return own.region;

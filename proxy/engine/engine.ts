@@ -44,7 +44,11 @@ export class Engine {
     this.config = config;
     this.revision = options.revision;
     this.#deps = options.deps;
-    this.backends = compileBackends(config, { ...options.deps.backends, rows: options.rows });
+    this.backends = compileBackends(config, {
+      ...options.deps.backends,
+      rows: options.rows,
+      locality: config.process.locality,
+    });
     this.groups = new Map(
       config.routeGroups.map((group) => [group.name, compileRouteTable(group.routes.map(slotted))]),
     );

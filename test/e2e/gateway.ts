@@ -36,8 +36,11 @@ export interface RunningGateway {
  * Runs a gateway on a configuration whose ports below 1024 are placeholders: their sockets open on free ports. In the
  * test's own thread, or with real worker threads.
  */
-export async function startGateway(text: string, options: { threads?: number } = {}): Promise<RunningGateway> {
-  const source = new TextProvider(text);
+export async function startGateway(
+  text: string,
+  options: { threads?: number; env?: Record<string, string> } = {},
+): Promise<RunningGateway> {
+  const source = new TextProvider(text, options.env ?? {});
   const log: string[] = [];
   const { threads } = options;
   const logged = async (...words: string[]): Promise<string> => {
@@ -80,13 +83,16 @@ export async function startGateway(text: string, options: { threads?: number } =
 class TextProvider {
   text: string;
 
-  constructor(text: string) {
+  readonly env: Record<string, string>;
+
+  constructor(text: string, env: Record<string, string>) {
     this.text = text;
+    this.env = env;
   }
 
   provider(threads: number | undefined): ConfigProvider {
     const inner = (): ConfigProvider =>
-      standaloneProvider({ kind: 'text', text: this.#whole(), name: 'test.yaml' }, { env: {} });
+      standaloneProvider({ kind: 'text', text: this.#whole(), name: 'test.yaml' }, { env: this.env });
     return {
       source: 'test.yaml',
       read: async () => {

@@ -366,3 +366,20 @@ describe('a dynamic backend', () => {
     expect((await ask(port(80), '/', { headers: { host } })).status).toBe(status);
   });
 });
+
+describe('a gateway that knows where it runs', () => {
+  test('prefers the endpoints of its zone, and goes further only when none of them is left', async () => {
+    const near = await member('near');
+    const far = await member('far');
+    const text = serviceConfig([near, far], {
+      balancer: '{routingPreferences: [Region, Zone], mode: Failover, healthPolicy: OnlyHealthy}',
+      policies: '{health: {eviction: {duration: 1h, consecutiveFailures: 1}}}',
+      workload: (index) => `, locality: {region: eu, zone: eu-${index + 1}, subzone: ""}`,
+    });
+    const gateway = cleanup.add(await startGateway(text, { env: { LOCALITY: 'eu/eu-1' } }));
+    const tell = async (): Promise<string> => (await ask(gateway.port(80), '/')).body;
+    expect(await tally(tell, 10)).toEqual({ near: 10 });
+    near.status = 500;
+    expect(await tally(tell, 5)).toEqual({ near: 1, far: 4 });
+  });
+});

@@ -13,10 +13,22 @@ export interface Keepalives {
   readonly retries: number;
 }
 
+/** A place, from the environment; empty parts are unknown. */
+export interface Locality {
+  readonly region: string;
+  readonly zone: string;
+  readonly subzone: string;
+  readonly node: string;
+  readonly cluster: string;
+  readonly network: string;
+}
+
 /** The `config` section: read at start, environment already applied. */
 export interface ProcessConfig {
   readonly enableIpv6: boolean;
-  readonly dns: { readonly lookupFamily: DnsLookupFamily; readonly edns0?: boolean | undefined };
+  readonly dns: { readonly lookupFamily: DnsLookupFamily };
+  /** Where this gateway runs; undefined prefers no endpoint of a service by its place. */
+  readonly locality?: Locality | undefined;
   readonly adminAddr: ListenAddress;
   readonly statsAddr: ListenAddress;
   readonly readinessAddr: ListenAddress;

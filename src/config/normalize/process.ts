@@ -1,5 +1,5 @@
 import { parseDurationMs } from '../../shared/duration.ts';
-import type { DnsLookupFamily, ListenAddress, ProcessConfig } from '../ir/process.ts';
+import type { DnsLookupFamily, ListenAddress, Locality, ProcessConfig } from '../ir/process.ts';
 import { keepalives as keepalivesSchema } from '../schema/policy/tcp.ts';
 import { unknownLevel, type ProcessSpec } from '../schema/process.ts';
 import { parseAddress } from './address.ts';
@@ -22,8 +22,8 @@ export function processConfig(context: Context, spec: ProcessSpec): ProcessConfi
         settings.read('DNS_LOOKUP_FAMILY', lookupFamily, `one of ${LOOKUP_FAMILIES.join(', ')}`) ??
         spec.dns?.lookupFamily ??
         'Auto',
-      edns0: settings.read('DNS_EDNS0', boolean, 'true or false') ?? spec.dns?.edns0,
     },
+    locality: locality(settings),
     adminAddr: settings.address('ADMIN_ADDR', {
       key: 'adminAddr',
       text: spec.adminAddr,
@@ -141,6 +141,26 @@ function workerThreads(context: Context, settings: Environment, spec: ProcessSpe
   if (wanted === undefined) return cpus;
   const text = String(wanted);
   return text.endsWith('%') ? Math.max(1, Math.ceil((cpus * Number(text.slice(0, -1))) / 100)) : Number(text);
+}
+
+/** `LOCALITY` is `region/zone/subzone`; the other scopes have variables of their own. */
+function locality(settings: Environment): Locality | undefined {
+  const place = settings.read('LOCALITY', localityParts, 'region, region/zone or region/zone/subzone');
+  const node = settings.read('NODE_NAME', named, 'a name');
+  const cluster = settings.read('CLUSTER_ID', named, 'a name');
+  const network = settings.read('NETWORK', named, 'a name');
+  if ([place, node, cluster, network].every((part) => part === undefined)) return undefined;
+  const [region = '', zone = '', subzone = ''] = place ?? [];
+  return { region, zone, subzone, node: node ?? '', cluster: cluster ?? '', network: network ?? '' };
+}
+
+function localityParts(value: string): readonly string[] | undefined {
+  const parts = value.split('/');
+  return parts.length <= 3 && parts[0] !== '' ? parts : undefined;
+}
+
+function named(value: string): string | undefined {
+  return value === '' ? undefined : value;
 }
 
 function logLevel(settings: Environment, spec: ProcessSpec): string {

@@ -143,7 +143,7 @@ export const processConfig = object(
         .enum(['All', 'Auto', 'V4Preferred', 'V4Only', 'V6Only'])
         .default('Auto')
         .describe('Auto: V4Preferred with IPv6, else V4Only.'),
-      edns0: z.boolean().optional().describe('Default: as the system resolver is set.'),
+      edns0: notBuilt(z.boolean().describe('Default: as the system resolver is set.'), '`config.dns.edns0`'),
     }).optional(),
     localXdsPath: notBuilt(z.string().describe('Another path of the dynamic file.'), '`config.localXdsPath`'),
     modelCatalog: notBuilt(modelCatalog, '`config.modelCatalog`'),

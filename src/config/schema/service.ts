@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { object } from './build.ts';
-import { notBuilt } from './marks.ts';
+import { notBuilt, notBuiltWhen } from './marks.ts';
 import { hostname, port, shortString } from './scalars.ts';
 
 const portText = z
@@ -32,7 +32,11 @@ export const service = object(
     subjectAltNames: z.array(shortString).default([]),
     loadBalancer: object('How near endpoints are preferred.', {
       routingPreferences: z.array(z.enum(words)),
-      mode: z.enum(['Standard', 'Strict', 'Failover', 'Passthrough']),
+      mode: notBuiltWhen(
+        z.enum(['Standard', 'Strict', 'Failover', 'Passthrough']),
+        (mode) => mode === 'Passthrough',
+        'the load balancing mode Passthrough',
+      ),
       healthPolicy: z.enum(['OnlyHealthy', 'AllowAll']),
     }).optional(),
     ipFamilies: z.enum(['Dual', 'IPv4', 'IPv6']).optional(),

@@ -188,7 +188,11 @@ describe('the environment over the file', () => {
     ['STATS_ADDR', 'unix:/s', { statsAddr: { kind: 'unix', path: '/s' } }],
     ['READINESS_ADDR', 'localhost:0', { readinessAddr: { kind: 'tcp', hosts: ['127.0.0.1', '::1'], port: 0 } }],
     ['DNS_LOOKUP_FAMILY', 'V6Only', { dns: { lookupFamily: 'V6Only' } }],
-    ['DNS_EDNS0', 'true', { dns: { edns0: true } }],
+    [
+      'LOCALITY',
+      'eu/eu-1',
+      { locality: { region: 'eu', zone: 'eu-1', subzone: '', node: '', cluster: '', network: '' } },
+    ],
     ['WORKER_THREADS', '25%', { workerThreads: 2 }],
     ['WORKER_THREADS', '3', { workerThreads: 3 }],
     ['LOG_FORMAT', 'json', { logging: { format: 'json', level: 'warn' } }],
