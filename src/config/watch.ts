@@ -74,17 +74,17 @@ class Watch implements FileWatch {
   readonly #event = (): void => {
     if (this.#closed) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#look(), this.#debounceMs);
+    this.#timer = setTimeout(() => void this.#look(true), this.#debounceMs);
   };
 
   /** Looks one after the other, so that each compares with what the one before saw. */
-  #look(): Promise<void> {
-    const compare = (): Promise<void> => this.#compare();
+  #look(settled = false): Promise<void> {
+    const compare = (): Promise<void> => this.#compare(settled);
     this.#looks = this.#looks.then(compare, compare);
     return this.#looks;
   }
 
-  async #compare(): Promise<void> {
+  async #compare(settled: boolean): Promise<void> {
     if (this.#closed) return;
     const paths = this.#paths;
     await this.#rearm(paths);
@@ -92,10 +92,14 @@ class Watch implements FileWatch {
     for (const path of paths) {
       const state = await stateOf(path);
       const before = this.#states.get(path);
-      this.#states.set(path, state);
-      if (before !== undefined && before !== state) changed.push(path);
+      const differs = before !== undefined && before !== state;
+      if (differs) changed.push(path);
+      // A look in between may meet a file that is being written: what it finds is told once nothing has moved for a while.
+      if (settled || !differs) this.#states.set(path, state);
     }
-    if (changed.length > 0 && !this.#closed) this.#onChange(changed);
+    if (changed.length === 0 || this.#closed) return;
+    if (settled) this.#onChange(changed);
+    else this.#event();
   }
 
   /** Watches the directories that matter now: those of the paths and of what they link to, or the nearest that exist. */
