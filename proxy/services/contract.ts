@@ -1,0 +1,101 @@
+import type { BackendPolicies, SimpleBackendRef } from '../../src/config/ir/index.ts';
+import type { Headers } from '../exchange/headers.ts';
+import type { Recorder } from '../telemetry/recorder.ts';
+
+/** A service that a policy calls, and how it is connected to; the IR of `service | host | backend` with `policies`. */
+export interface ServiceRef {
+  readonly target: SimpleBackendRef;
+  readonly policies: BackendPolicies;
+}
+
+/** Makes clients of policy services; one per data thread. */
+export interface Services {
+  /** Compiles how the service is reached. Throws a `GwError` for a reference to nothing. */
+  open(ref: ServiceRef): ServiceClient;
+}
+
+export interface CallOptions {
+  /** Covers everything up to the end of the answer; null is no limit of its own. */
+  readonly timeoutMs: number | null;
+  /** Gives the call up. */
+  readonly signal?: AbortSignal | undefined;
+  /** Already scoped (`ext_authz`, …); the call reports its start and result to it. */
+  readonly trace: Recorder | null;
+}
+
+/** Calls of one service, over the pools of the data thread, with the connection policies of its backend applied. */
+export interface ServiceClient {
+  /** As logs and traces name it. */
+  readonly name: string;
+  /** One HTTP call, its answer read whole. Throws a `ServiceError`. */
+  http(request: ServiceRequest, options: CallOptions & { readonly maxResponseBytes: number }): Promise<ServiceResponse>;
+  /** One gRPC call. Throws a `ServiceError`. */
+  unary<I, O>(method: RpcMethod<I, O>, message: I, options: RpcOptions): Promise<O>;
+  /** A bidirectional gRPC stream. */
+  stream<I, O>(method: RpcMethod<I, O>, events: RpcEvents<O>, options: RpcOptions): RpcStream<I>;
+}
+
+export interface ServiceRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** Of the request; null takes the service's own. */
+  readonly authority: string | null;
+  readonly headers: Headers;
+  readonly body: Uint8Array | null;
+}
+
+export interface ServiceResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+}
+
+/** A method of a gRPC service and how its messages are written. */
+export interface RpcMethod<I, O> {
+  /** `/package.Service/Method` */
+  readonly path: string;
+  encode(message: I): Uint8Array;
+  decode(bytes: Uint8Array): O;
+}
+
+export interface RpcOptions extends CallOptions {
+  /** Initial metadata. */
+  readonly metadata?: Headers | undefined;
+}
+
+export interface RpcEvents<O> {
+  onMessage(message: O): void;
+  /** The stream is over; null when the server ended it with status OK. Called once. */
+  onEnd(error: ServiceError | null): void;
+}
+
+export interface RpcStream<I> {
+  send(message: I): void;
+  /** Nothing more will be sent. */
+  end(): void;
+  cancel(): void;
+  /** Messages wait for the peer's window; stop producing until `onDrain`. */
+  readonly full: boolean;
+  onDrain(listener: () => void): void;
+}
+
+export type ServiceFailureKind = 'unreachable' | 'timeout' | 'cancelled' | 'protocol' | 'status' | 'tooLarge';
+
+/** Why a policy service gave no usable answer. */
+export class ServiceError extends Error {
+  readonly kind: ServiceFailureKind;
+  /** The gRPC status, for kind `status`. */
+  readonly grpcStatus: number | null;
+
+  constructor(
+    kind: ServiceFailureKind,
+    message: string,
+    options: { grpcStatus?: number | null; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ServiceError';
+    this.kind = kind;
+    this.grpcStatus = options.grpcStatus ?? null;
+  }
+}
