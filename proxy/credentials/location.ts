@@ -1,0 +1,70 @@
+import type { CredentialLocation, CredentialTarget } from '../../src/config/ir/policy/credential-location.ts';
+import { assertNever } from '../../src/shared/assert-never.ts';
+import type { HttpRequest } from '../exchange/message.ts';
+import type { EvalContext, Expressions } from '../expression/contract.ts';
+import { insertCookie, readCookie, removeCookie } from './cookies.ts';
+import { insertHeader, readHeader } from './header.ts';
+import { insertParameter, readParameter, removeParameter } from './query.ts';
+
+/** What carries credentials: an `Exchange`, or any request on its way out. */
+export interface Carrier {
+  readonly request: Pick<HttpRequest, 'headers' | 'target'>;
+}
+
+/** A place that a credential is written to. */
+export interface CompiledTarget {
+  /** What is there; null when there is nothing, or not in the expected form. */
+  read(carrier: Carrier): string | null;
+  /** Takes away every credential of this place. */
+  remove(carrier: Carrier): void;
+  /** Puts `value` in the place of what was there. False, with nothing changed, when the place cannot hold it. */
+  insert(carrier: Carrier, value: string): boolean;
+}
+
+/** A place that a credential is read from. */
+export interface CompiledLocation {
+  read(exchange: Carrier & EvalContext): string | null;
+  /** Takes away every credential of this place; an expression leaves the request as it is. */
+  remove(carrier: Carrier): void;
+}
+
+/** Compiles where a credential is read from; `where` names the place in traces. Throws for an expression that is none. */
+export function compileLocation(
+  location: CredentialLocation,
+  expressions: Expressions,
+  where = 'credential location',
+): CompiledLocation {
+  if (location.kind !== 'expression') return compileTarget(location);
+  const expression = expressions.compile(location.expression, where);
+  return { read: (exchange) => expression.text(exchange), remove: () => {} };
+}
+
+/** Compiles where a credential is written to. */
+export function compileTarget(target: CredentialTarget): CompiledTarget {
+  const { name } = target;
+  switch (target.kind) {
+    case 'header':
+      return {
+        read: ({ request }) => readHeader(request.headers, name, target.prefix),
+        remove: ({ request }) => void request.headers.remove(name),
+        insert: ({ request }, value) => insertHeader(request.headers, name, target.prefix + value),
+      };
+    case 'queryParameter':
+      return {
+        read: ({ request }) => readParameter(request.target, name),
+        remove: ({ request }) => void (request.target = removeParameter(request.target, name)),
+        insert: ({ request }, value) => {
+          request.target = insertParameter(request.target, name, value);
+          return true;
+        },
+      };
+    case 'cookie':
+      return {
+        read: ({ request }) => readCookie(request.headers, name),
+        remove: ({ request }) => removeCookie(request.headers, name),
+        insert: ({ request }, value) => insertCookie(request.headers, name, value),
+      };
+    default:
+      return assertNever(target);
+  }
+}
