@@ -7,8 +7,10 @@ import { EndpointView } from '../backends/endpoint-view.ts';
 import { policyWarnings } from '../policy/warnings.ts';
 import { systemClock } from '../exchange/wait.ts';
 import { compileBind } from '../listener/compiled.ts';
+import { NamedStores } from '../policy/stores.ts';
 import { ThreadMetrics } from '../telemetry/thread-metrics.ts';
 import { Engine } from './engine.ts';
+import { noExpressions, noServices, silentLog } from './policy-deps.ts';
 
 /**
  * Compiles a configuration as a start would, and opens nothing. Throws the `GwError` that the start would throw; returns
@@ -23,7 +25,15 @@ export function checkCompiles(config: GatewayConfig): readonly string[] {
     deps: {
       backends: { view: new EndpointView(store.buffer) },
       metrics: new ThreadMetrics(() => {}),
-      policies: { clock: systemClock, snapshot() {}, responseSnapshot() {} },
+      policies: {
+        clock: systemClock,
+        stores: new NamedStores(),
+        log: silentLog(),
+        snapshot() {},
+        responseSnapshot() {},
+      },
+      expressions: noExpressions,
+      services: noServices,
     },
   });
   for (const bind of engine.config.binds) compileBind(bind, config.frontend, randomBytes(48));

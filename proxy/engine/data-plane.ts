@@ -20,6 +20,8 @@ import { handleRequest } from './run.ts';
 import { Runtime } from './runtime.ts';
 import { reportTcp } from './tcp-report.ts';
 import { ConnectionTraces } from './tcp-trace.ts';
+import { NamedStores } from '../policy/stores.ts';
+import { noExpressions, noServices } from './policy-deps.ts';
 import { policySnapshots } from './tracing.ts';
 import { systemClock } from '../exchange/wait.ts';
 
@@ -48,6 +50,7 @@ class GatewayDataPlane implements DataPlane {
   readonly #leaving = new Set<BoundPort>();
   readonly #listenerDeps: ListenerDependencies;
   readonly #connectionTraces: ConnectionTraces;
+  readonly #stores = new NamedStores();
   #runtime: Runtime | null = null;
   /** The last one is in use; calls of earlier ones finish. */
   readonly #pools: { readonly preserveCase: boolean; readonly set: PoolSet }[] = [];
@@ -96,6 +99,7 @@ class GatewayDataPlane implements DataPlane {
       this.#ports.set(port.key, port);
       port.activate();
     }
+    this.#stores.settle();
     runtime.pools.retainOnly(prepared.engine.backends.originKeys());
   }
 
@@ -148,7 +152,14 @@ class GatewayDataPlane implements DataPlane {
     return {
       backends: { view: this.#endpoints, contexts: this.#contexts },
       metrics: this.#init.telemetry.metrics,
-      policies: { clock: systemClock, ...policySnapshots(this.#init.telemetry.redaction) },
+      policies: {
+        clock: systemClock,
+        stores: this.#stores,
+        log: this.#init.log,
+        ...policySnapshots(this.#init.telemetry.redaction),
+      },
+      expressions: noExpressions,
+      services: noServices,
     };
   }
 

@@ -3,19 +3,31 @@ import type { ListenerProtocol } from '../../src/config/ir/index.ts';
 import { compileBackends, type BackendTable } from '../backends/resolve.ts';
 import type { BackendDeps } from '../backends/resolve.ts';
 import type { ResolvedBackend } from '../backends/resolved.ts';
-import { effectiveBackendPolicies, effectiveRoutePolicies } from '../policy/effective.ts';
+import { effectiveBackendPolicies, effectiveGatewayPolicies, effectiveRoutePolicies } from '../policy/effective.ts';
+import type { Expressions } from '../expression/contract.ts';
 import type { PolicyDeps } from '../policy/contract.ts';
-import { type BackendPipeline, compileBackendPipeline, compileRoutePipeline } from '../policy/pipeline.ts';
+import {
+  type BackendPipeline,
+  compileBackendPipeline,
+  compileGatewayPipeline,
+  compileRoutePipeline,
+  type GatewayPipeline,
+} from '../policy/pipeline.ts';
 import type { MirrorPlan } from '../policy/request-mirror/compile.ts';
 import { ChainCache } from '../routing/delegation.ts';
 import { compileRouteTable, type Matched, type RouteTable } from '../routing/table.ts';
+import type { Services } from '../services/contract.ts';
 import type { BackendSeries, RouteSeries, ThreadMetrics } from '../telemetry/thread-metrics.ts';
 import { BackendProgram, type MirrorProgram, RouteProgram } from './program.ts';
 
 export interface EngineDeps {
   readonly backends: Omit<BackendDeps, 'rows'>;
   readonly metrics: ThreadMetrics;
-  readonly policies: Omit<PolicyDeps, 'maxBufferSize'>;
+  readonly policies: Omit<PolicyDeps, 'maxBufferSize' | 'expressions' | 'services'>;
+  /** By the settings that expressions depend on. */
+  readonly expressions: (config: GatewayConfig) => Expressions;
+  /** Clients of services that policies call, among the backends of this configuration. */
+  readonly services: (backends: BackendTable) => Services;
 }
 
 /** What a route table carries for each route. */
@@ -34,6 +46,7 @@ export class Engine {
   /** Numbers of requests for which no listener was found. */
   readonly unplaced: BackendSeries;
   readonly #deps: EngineDeps;
+  readonly #policyDeps: PolicyDeps;
   readonly #binds: ReadonlyMap<string, EngineBind>;
 
   /** Throws a `GwError` for anything that can't be compiled. */
@@ -49,6 +62,12 @@ export class Engine {
       rows: options.rows,
       locality: config.process.locality,
     });
+    this.#policyDeps = {
+      ...options.deps.policies,
+      maxBufferSize: config.frontend.http.maxBufferSize,
+      expressions: options.deps.expressions(config),
+      services: options.deps.services(this.backends),
+    };
     this.groups = new Map(
       config.routeGroups.map((group) => [group.name, compileRouteTable(group.routes.map(slotted))]),
     );
@@ -83,7 +102,8 @@ export class Engine {
     const { metrics } = this.#deps;
     const { key, name, gatewayName, gatewayNamespace, hostname, protocol } = listener;
     const labels = { bind: bind.key, gateway: `${gatewayNamespace}/${gatewayName}`, listener: name };
-    const compile = (chain: readonly HttpRoute[]): RouteProgram => this.#program(bind, listener, chain);
+    const gateway = compileGatewayPipeline(effectiveGatewayPolicies(this.config, { bind, listener }), this.#policyDeps);
+    const compile = (chain: readonly HttpRoute[]): RouteProgram => this.#program({ bind, listener, gateway }, chain);
     const table = compileRouteTable(
       listener.routes.map((route) => ({ route, value: { program: delegates(route) ? null : compile([route]) } })),
     );
@@ -96,18 +116,19 @@ export class Engine {
       hostname,
       protocol,
       bind,
+      gateway,
       table,
       unrouted,
       programs: new ChainCache(compile),
     };
   }
 
-  #program(bind: Bind, listener: Listener, chain: readonly HttpRoute[]): RouteProgram {
+  #program({ bind, listener, gateway }: ListenerScope, chain: readonly HttpRoute[]): RouteProgram {
     const route = chain.at(-1);
     if (route === undefined) throw new Error('a chain has at least one route');
     const effective = effectiveRoutePolicies(this.config, { bind, listener, chain });
-    const deps: PolicyDeps = { ...this.#deps.policies, maxBufferSize: this.config.frontend.http.maxBufferSize };
-    const pipeline = compileRoutePipeline(effective, deps);
+    const deps = this.#policyDeps;
+    const pipeline = compileRoutePipeline(effective, gateway, deps);
     const series = this.#deps.metrics.route({
       bind: bind.key,
       gateway: `${listener.gatewayNamespace}/${listener.gatewayName}`,
@@ -122,7 +143,10 @@ export class Engine {
       const named = target.kind === 'reference' ? this.backends.named(target.backend) : undefined;
       const own = effectiveBackendPolicies(this.config, { bind, listener, chain, routeBackend, named });
       const resolved = this.backends.resolve(target, own.values);
-      backends.set(routeBackend, this.#backend(compileBackendPipeline(own, pipeline, deps), { resolved, series }));
+      backends.set(
+        routeBackend,
+        this.#backend(compileBackendPipeline(own, { gateway, route: pipeline }, deps), { resolved, series }),
+      );
     }
     return new RouteProgram({ route, pipeline, backends, mirrors: this.#mirrors(pipeline.mirrors), series });
   }
@@ -144,7 +168,10 @@ export class Engine {
     const grouped = this.config.routeGroups.flatMap((group) => group.routes);
     for (const bind of this.config.binds) {
       for (const listener of bind.listeners) {
-        if (listener.routes.some(delegates)) for (const route of grouped) this.#program(bind, listener, [route]);
+        if (!listener.routes.some(delegates)) continue;
+        const { gateway } = this.bind(bind.key)?.listener(listener.key) ?? {};
+        if (gateway === undefined) continue;
+        for (const route of grouped) this.#program({ bind, listener, gateway }, [route]);
       }
     }
   }
@@ -181,10 +208,19 @@ export interface EngineListener {
   readonly hostname: string;
   readonly protocol: ListenerProtocol;
   readonly bind: Bind;
+  /** What runs before a route is chosen. */
+  readonly gateway: GatewayPipeline;
   readonly table: RouteTable<RouteSlot>;
   readonly programs: ChainCache<RouteProgram>;
   /** Numbers of requests that no route matched. */
   readonly unrouted: BackendSeries;
+}
+
+/** Where a chain of routes is compiled for. */
+interface ListenerScope {
+  readonly bind: Bind;
+  readonly listener: Listener;
+  readonly gateway: GatewayPipeline;
 }
 
 function slotted(route: HttpRoute): { route: HttpRoute; value: RouteSlot } {

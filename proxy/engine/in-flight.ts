@@ -2,6 +2,7 @@ import { formatDuration } from '../../src/shared/duration.ts';
 import { accountFinish, outcomeOf, outcomeOfError, type Endpoint, type Outcome } from '../backends/health.ts';
 import { UpstreamError, type UpstreamCall } from '../backends/upstream.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import type { Progress, RecordedBodies } from '../exchange/progress.ts';
 import type { Headers } from '../exchange/headers.ts';
 import { stripInterimHead } from '../exchange/hop-by-hop.ts';
 import type { HttpResponse } from '../exchange/message.ts';
@@ -16,7 +17,7 @@ import type { Runtime } from './runtime.ts';
  * One request on its way: what each step finds out stays here for the later ones and for the report at the end. It keeps
  * the engine it began with, whatever is swapped meanwhile.
  */
-export class InFlight {
+export class InFlight implements Progress {
   readonly runtime: Runtime;
   readonly engine: Engine;
   readonly exchange: Exchange;
@@ -36,7 +37,9 @@ export class InFlight {
   upstreamHeadAt: number | null = null;
   response: HttpResponse | null = null;
   /** `performance.now()` when the response was handed to the transport. */
-  respondedAt = 0;
+  respondedAt: number | null = null;
+  /** `performance.now()` when the last byte had left. */
+  endedAt: number | null = null;
   grpcStatus: number | null = null;
   /** The status that a connection was taken over with. */
   tunnelStatus: number | null = null;
@@ -46,13 +49,43 @@ export class InFlight {
   #attemptStartedAt = 0;
   #attemptStatus = 0;
   #rateLimitHintMs: number | undefined;
+  #bodies: RecordedBodies | null = null;
 
   constructor(runtime: Runtime, exchange: Exchange) {
     this.runtime = runtime;
     this.engine = runtime.engine;
     this.exchange = exchange;
+    exchange.progress = this;
     runtime.live.add(this);
     exchange.transport.onClientGone(this.#clientGone);
+  }
+
+  // ── what expressions, logs and traces may know ──
+
+  get listenerName(): string | null {
+    return this.listener?.name ?? null;
+  }
+
+  get gatewayName(): string | null {
+    return this.listener?.gatewayName ?? null;
+  }
+
+  get gatewayNamespace(): string | null {
+    return this.listener?.gatewayNamespace ?? null;
+  }
+
+  get route(): Progress['route'] {
+    return this.exchange.route;
+  }
+
+  get backendFacts(): Progress['backendFacts'] {
+    const resolved = this.backend?.resolved;
+    if (resolved === undefined) return null;
+    return { name: resolved.name, type: resolved.kind === 'host' ? 'static' : resolved.kind, protocol: 'http' };
+  }
+
+  get bodies(): RecordedBodies {
+    return (this.#bodies ??= { request: null, requestPrefix: null, response: null, responsePrefix: null });
   }
 
   /** The gateway's own error as a response; the reason stays for log and metrics. */

@@ -9,7 +9,8 @@ const TIMEOUTS: ReadonlySet<number> = new Set([408, 504]);
 export function finish(flight: InFlight, delivery: Delivery): void {
   flight.runtime.live.delete(flight);
   flight.accountAttempt(flight.outcome(delivery));
-  const durationMs = performance.now() - flight.exchange.startedAt;
+  flight.endedAt = performance.now();
+  const durationMs = flight.endedAt - flight.exchange.startedAt;
   countRequest(flight, delivery, durationMs);
   if (flight.runtime.init.telemetry.accessLog.enabled) writeRecord(flight, delivery, durationMs);
   const { trace } = flight.exchange;
@@ -55,7 +56,8 @@ function countRequest(flight: InFlight, delivery: Delivery, durationMs: number):
     responseBytes: delivery.bytes,
     retries: flight.retries,
     requestProcessingMs: upstreamStartedAt === null ? undefined : upstreamStartedAt - exchange.startedAt,
-    responseProcessingMs: upstreamHeadAt === null ? undefined : flight.respondedAt - upstreamHeadAt,
+    responseProcessingMs:
+      upstreamHeadAt === null || flight.respondedAt === null ? undefined : flight.respondedAt - upstreamHeadAt,
   });
 }
 

@@ -60,6 +60,14 @@ async function answer(flight: InFlight): Promise<HttpResponse | null> {
   if (misplaced !== null) return flight.refuse(misplaced);
   const { listener } = flight;
   if (listener === null) return flight.refuse(listenerNotFound);
+  const { request: steps } = listener.gateway;
+  if (steps.length > 0) {
+    const running = runRequest(steps, flight.exchange);
+    const outcome = running instanceof Promise ? await running : running;
+    if (outcome.kind === 'fail') return flight.refuse(outcome.refusal);
+    if (outcome.kind === 'respond') return respondedBy(flight, outcome.policy, outcome.response);
+  }
+  if (trace !== null) tracing.snapshot(flight, 'gateway policies');
   const matched = listener.table.match(flight.exchange.request);
   if (trace !== null) tracing.routed(flight, trace, { table: listener.table, matched });
   if (matched === null) return flight.refuse(routeNotFound);
@@ -149,6 +157,7 @@ async function forward(flight: InFlight, program: RouteProgram, backend: Backend
   const answered = await callUpstream(flight, program, backend);
   switch (answered.kind) {
     case 'response':
+      exchange.answeredByUpstream = true;
       return answered.response;
     case 'upgraded':
       return takeOverUpgrade(flight, answered.response);
@@ -168,8 +177,9 @@ function respondedBy(flight: InFlight, policy: string, response: HttpResponse): 
 
 /** Response policies run on every answer, the gateway's own included. */
 async function respond(flight: InFlight, response: HttpResponse): Promise<void> {
-  const { exchange, program, backend } = flight;
-  const steps = program?.responseSteps(backend) ?? [];
+  const { exchange, program, backend, listener } = flight;
+  exchange.response = response;
+  const steps = program?.responseSteps(backend) ?? listener?.gateway.response ?? [];
   if (steps.length > 0) {
     const running = runResponse(steps, exchange, response);
     const refusal = running instanceof Promise ? await running : running;
@@ -184,6 +194,8 @@ async function respond(flight: InFlight, response: HttpResponse): Promise<void> 
 
 function send(flight: InFlight, response: HttpResponse): void {
   const { exchange } = flight;
+  exchange.mergeQueued(response);
+  exchange.response = response;
   flight.response = response;
   flight.respondedAt = performance.now();
   if (exchange.trace !== null) response.body = tracing.finalResponse(flight, exchange.trace, response);

@@ -24,8 +24,10 @@ export function begin(flight: InFlight, trace: Recorder): void {
 export function placed(flight: InFlight, trace: Recorder): void {
   const phase = flight.listener === null ? 'frontend' : 'listenerFrontend';
   trace.emit({ type: 'policySelection', phase, effectivePolicy: shownFrontend(flight.engine.config.frontend) });
-  trace.emit({ type: 'policySelection', phase: 'gateway', effectivePolicy: {} });
-  snapshot(flight, 'gateway policies');
+  if (flight.listener === null) return;
+  const { redaction } = flight.runtime.init.telemetry;
+  const effectivePolicy = shownPolicies(flight.listener.gateway.effective, redaction);
+  trace.emit({ type: 'policySelection', phase: 'gateway', effectivePolicy });
 }
 
 export function routed(

@@ -1,7 +1,10 @@
 import type { HttpRoute, PathMatch } from '../../src/config/ir/index.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
+import { Attributes } from './attributes.ts';
 import type { ConnectionFacts } from './connection.ts';
-import type { HttpRequest } from './message.ts';
+import type { HttpRequest, HttpResponse } from './message.ts';
+import type { Progress } from './progress.ts';
+import { QueuedHeaders } from './queued-headers.ts';
 import type { Transport } from './transport.ts';
 
 /**
@@ -18,6 +21,14 @@ export class Exchange {
   /** The client's request line before any policy changed it, for the log. */
   readonly clientAuthority: string;
   readonly clientTarget: string;
+  /** What policies have found out: verified credentials, metadata. */
+  readonly attributes = new Attributes();
+  /** Where the request stands; null for an exchange without an engine. */
+  progress: Progress | null = null;
+  /** The response that response policies see and change; null before there is one. */
+  response: HttpResponse | null = null;
+  /** The response came from a backend: the gateway did not make it. */
+  answeredByUpstream = false;
   /** The last route of the chain that routing chose; null before. */
   route: HttpRoute | null = null;
   /** The path match of that route; what prefix rewrites and redirects replace. */
@@ -27,6 +38,8 @@ export class Exchange {
   /** The client went away before its response was complete. */
   clientGone = false;
   #goneListeners: Set<() => void> | null = null;
+  #queued: QueuedHeaders | null = null;
+  #memory: Map<object, unknown> | null = null;
 
   constructor(request: HttpRequest, connection: ConnectionFacts, transport: Transport, trace: Recorder | null) {
     this.request = request;
@@ -36,6 +49,25 @@ export class Exchange {
     this.trace = trace;
     this.clientAuthority = request.authority;
     this.clientTarget = request.target;
+  }
+
+  /** Headers for whatever response there will be; made on first use. */
+  get queued(): QueuedHeaders {
+    return (this.#queued ??= new QueuedHeaders());
+  }
+
+  /** Adds the queued headers to the response that leaves. */
+  mergeQueued(response: HttpResponse): void {
+    this.#queued?.mergeInto(response.headers);
+  }
+
+  /** Keeps what the request side of a policy leaves for its response side; `key` is an object of its own (its settings). */
+  remember(key: object, value: unknown): void {
+    (this.#memory ??= new Map()).set(key, value);
+  }
+
+  recall(key: object): unknown {
+    return this.#memory?.get(key);
   }
 
   /** Calls `listener` once when the client goes away, at once if it already has; returns what takes it off again. */

@@ -2,6 +2,9 @@ import type { Exchange } from '../exchange/exchange.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { Clock } from '../exchange/wait.ts';
+import type { Expressions } from '../expression/contract.ts';
+import type { Services } from '../services/contract.ts';
+import type { Logger } from '../../src/shared/log.ts';
 
 /** What a request policy decided. Expected refusals are outcomes, not exceptions. */
 export type Outcome =
@@ -27,13 +30,28 @@ export interface PolicyDeps {
   readonly clock: Clock;
   /** `frontendPolicies.http.maxBufferSize`, bytes. */
   readonly maxBufferSize: number;
+  /** Compiles expressions; what they read is collected before the phase begins that they belong to. */
+  readonly expressions: Expressions;
+  readonly services: Services;
+  /** State that outlives a reload: what policies of an unchanged definition go on with. */
+  readonly stores: Stores;
+  readonly log: Logger;
   /** Reports the request's state after a policy; called only for traced exchanges. */
   readonly snapshot: (exchange: Exchange, stage: string) => void;
   readonly responseSnapshot: (exchange: Exchange, response: HttpResponse, stage: string) => void;
 }
 
+/** Named state of one data thread, kept over reloads for as long as some engine asks for it by the same key. */
+export interface Stores {
+  /** What is stored under the key, made on first use. `key` holds the whole definition that the state belongs to. */
+  get<T>(key: string, make: () => T): T;
+}
+
+export type Phase = 'gateway' | 'route' | 'backend';
+
 /** Where a policy is compiled for. */
 export interface PolicyContext {
+  readonly phase: Phase;
   /** The resource that says so: `route default/r1`, `policy default/p on gateway default/default`. */
   readonly source: string;
   readonly deps: PolicyDeps;

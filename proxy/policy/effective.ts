@@ -1,14 +1,17 @@
 import type {
+  Authorization,
   BackendPolicies,
   GatewayConfig,
+  GatewayPolicies,
   HttpRoute,
+  Listener,
   NamedBackend,
   RouteBackend,
   RoutePolicies,
   TargetedPolicy,
 } from '../../src/config/ir/index.ts';
 import type { Merge } from './registry.ts';
-import { backendPolicies, routePolicies } from './registry.ts';
+import { backendPolicies, gatewayPolicies, routePolicies } from './registry.ts';
 import type { AnyRoute, Place, ServiceRef } from './target.ts';
 import { backendFits, listenerFit, policySource, routeFit, routeSource, serviceFit } from './target.ts';
 
@@ -32,12 +35,27 @@ export interface BackendScope extends Place {
   readonly service?: ServiceRef | undefined;
 }
 
+export interface GatewayScope extends Place {
+  readonly listener: Place['listener'] & Pick<Listener, 'policies'>;
+}
+
 type Policies = Pick<GatewayConfig, 'policies'>;
 
 /** A definition and who wrote it. */
 interface Layer<P> {
   readonly values: P;
   readonly source: string;
+}
+
+/** Gateway-phase policies, least specific first: gateway, listener, what is written on the listener itself. */
+export function effectiveGatewayPolicies(config: Policies, scope: GatewayScope): Effective<GatewayPolicies> {
+  const targeted = (fit: 'gateway' | 'listener'): Layer<GatewayPolicies>[] =>
+    config.policies
+      .filter(({ phase, target }) => phase === 'gateway' && listenerFit(target, scope) === fit)
+      .map((policy) => ({ values: trafficOf(policy), source: policySource(policy) }));
+  const { policies, name, gatewayNamespace } = scope.listener;
+  const own = { values: policies, source: `listener ${gatewayNamespace}/${name}` };
+  return mergeLevels<GatewayPolicies>([targeted('gateway'), targeted('listener'), [own]], gatewayPolicies);
 }
 
 /**
@@ -120,14 +138,29 @@ function mergeLevels<P extends object>(
     for (const { values: layer, source } of level) {
       for (const name in layer) {
         const rule = rules[name];
-        if (layer[name] === undefined || rule === undefined || seen.has(name)) continue;
+        const value = layer[name];
+        if (value === undefined || rule === undefined) continue;
+        if (rule === 'rules') {
+          values[name] = withRules(values[name], value, source);
+          sources[name] = sources[name] === undefined ? source : `${sources[name]}, ${source}`;
+          continue;
+        }
+        if (seen.has(name)) continue;
         seen.add(name);
         if (rule === 'leastSpecific' && values[name] !== undefined) continue;
-        values[name] = layer[name];
+        values[name] = value;
         sources[name] = source;
       }
     }
   }
   // Every part of the policy models is optional, which a type parameter cannot say.
   return { values: values as P, sources };
+}
+
+/** The rules of several definitions together, each with the resource that it came from. */
+function withRules<V>(known: V | undefined, value: V, source: string): V {
+  // `as`: only policies that are lists of rules are registered to be put together.
+  const earlier = (known as Authorization | undefined)?.rules ?? [];
+  const added = (value as Authorization).rules.map((rule) => ({ ...rule, source }));
+  return { ...value, rules: [...earlier, ...added] };
 }

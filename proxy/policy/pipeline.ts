@@ -1,13 +1,15 @@
-import type { BackendPolicies, RoutePolicies } from '../../src/config/ir/index.ts';
+import type { BackendPolicies, GatewayPolicies, RoutePolicies } from '../../src/config/ir/index.ts';
 import { bufferRequest, bufferResponse } from './buffer/compile.ts';
 import type { PolicyDeps } from './contract.ts';
 import { delay } from './delay/compile.ts';
 import { directResponse } from './direct-response/compile.ts';
 import type { Effective } from './effective.ts';
 import { requestHeaderModifier, responseHeaderModifier, settledHost } from './header-modifier/compile.ts';
+import type { RequestLine } from './line.ts';
 import { onBackend, onBackendResponse, onRoute, onRouteResponse } from './line.ts';
 import type { MirrorPlan } from './request-mirror/compile.ts';
 import { mirrorPlans } from './request-mirror/compile.ts';
+import { notingReads, type PipelineReads } from './reads.ts';
 import { requestRedirect } from './request-redirect/compile.ts';
 import type { RetryPlan } from './retry/compile.ts';
 import { retry, retryPlan } from './retry/compile.ts';
@@ -15,6 +17,12 @@ import type { NamedResponseStep, NamedStep } from './run.ts';
 import { timeout } from './timeout/compile.ts';
 import type { HostRewrite } from './url-rewrite/compile.ts';
 import { hostRewriteOf, urlRewrite } from './url-rewrite/compile.ts';
+
+/**
+ * The order in which policies meet a request before its route is chosen. Its place in the order: cors, oidc, jwtAuth,
+ * basicAuth, apiKey, extAuthz, authorization, extProc, transformations.
+ */
+const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [];
 
 /**
  * The order in which policies meet a request once its route is known: each line with the stage of the trace after it,
@@ -61,12 +69,23 @@ const responseOrder = [
   ),
 ];
 
+/** What was compiled for a listener. */
+export interface GatewayPipeline {
+  readonly effective: Effective<GatewayPolicies>;
+  readonly request: readonly NamedStep[];
+  /** For answers to requests that found no route. */
+  readonly response: readonly NamedResponseStep[];
+  readonly reads: PipelineReads;
+}
+
 /** What was compiled for a chain of routes. */
 export interface RoutePipeline {
   readonly effective: Effective<RoutePolicies>;
   readonly request: readonly NamedStep[];
   /** For answers that no backend has a part in. */
   readonly response: readonly NamedResponseStep[];
+  /** The gateway's response side included. */
+  readonly reads: PipelineReads;
   readonly timeout: NonNullable<RoutePolicies['timeout']> | null;
   readonly retry: RetryPlan | null;
   readonly mirrors: readonly MirrorPlan[];
@@ -80,20 +99,39 @@ export interface BackendPipeline {
   readonly request: readonly NamedStep[];
   /** The whole response side, the route's part included. */
   readonly response: readonly NamedResponseStep[];
+  readonly reads: PipelineReads;
   /** Limit of one upstream call up to its response head; null is none. */
   readonly callTimeoutMs: number | null;
   readonly mirrors: readonly MirrorPlan[];
   readonly hostRewrite: HostRewrite;
 }
 
-/** Compiles the policies of a route. Throws `GW_POLICY_INVALID`. */
-export function compileRoutePipeline(effective: Effective<RoutePolicies>, deps: PolicyDeps): RoutePipeline {
+/** Compiles the policies of a listener. Throws `GW_POLICY_INVALID`. */
+export function compileGatewayPipeline(effective: Effective<GatewayPolicies>, engine: PolicyDeps): GatewayPipeline {
+  const { deps, reads } = notingReads(engine);
+  const own = { gateway: effective, route: null, backend: null };
+  return {
+    effective,
+    request: gatewayRequestOrder.flatMap((line) => line(effective, deps) ?? []),
+    response: responseOrder.flatMap((line) => line(own, deps) ?? []),
+    reads,
+  };
+}
+
+/** Compiles the policies of a route under a listener. Throws `GW_POLICY_INVALID`. */
+export function compileRoutePipeline(
+  effective: Effective<RoutePolicies>,
+  gateway: GatewayPipeline,
+  engine: PolicyDeps,
+): RoutePipeline {
+  const { deps, reads } = notingReads(engine);
   const { values, sources } = effective;
-  const own = { route: effective, backend: null };
+  const own = { gateway: gateway.effective, route: effective, backend: null };
   return {
     effective,
     request: routeRequestOrder.flatMap((line) => line(effective, deps) ?? []),
     response: responseOrder.flatMap((line) => line(own, deps) ?? []),
+    reads,
     timeout: values.timeout ?? null,
     retry: values.retry === undefined ? null : retryPlan(values.retry),
     mirrors: mirrorPlans(values.requestMirror, sources.requestMirror ?? ''),
@@ -104,15 +142,17 @@ export function compileRoutePipeline(effective: Effective<RoutePolicies>, deps: 
 /** Compiles the policies of a backend behind a route. Throws `GW_POLICY_INVALID`. */
 export function compileBackendPipeline(
   effective: Effective<BackendPolicies>,
-  route: RoutePipeline,
-  deps: PolicyDeps,
+  { gateway, route }: { readonly gateway: GatewayPipeline; readonly route: RoutePipeline },
+  engine: PolicyDeps,
 ): BackendPipeline {
+  const { deps, reads } = notingReads(engine);
   const { values, sources } = effective;
-  const both = { route: route.effective, backend: effective };
+  const both = { gateway: gateway.effective, route: route.effective, backend: effective };
   return {
     effective,
     request: backendRequestOrder.flatMap((line) => line(effective, deps) ?? []),
     response: responseOrder.flatMap((line) => line(both, deps) ?? []),
+    reads,
     callTimeoutMs: values.http?.requestTimeoutMs ?? route.timeout?.backendRequestTimeoutMs ?? null,
     mirrors: mirrorPlans(values.requestMirror, sources.requestMirror ?? ''),
     hostRewrite: settledHost(values.requestHeaderModifier) === null ? route.hostRewrite : 'off',

@@ -1,10 +1,19 @@
-import type { BackendPolicies, RoutePolicies } from '../../src/config/ir/index.ts';
+import type { BackendPolicies, GatewayPolicies, RoutePolicies } from '../../src/config/ir/index.ts';
 
-/** Which of several definitions holds: the most specific one, or (set-if-unset) the least specific. */
-export type Merge = 'mostSpecific' | 'leastSpecific';
+/**
+ * Which of several definitions holds: the most specific one, (set-if-unset) the least specific, or all of them together
+ * (rules).
+ */
+export type Merge = 'mostSpecific' | 'leastSpecific' | 'rules';
+
+/** Every policy of the gateway phase, which is a policy of the route phase too. */
+export const gatewayPolicies = {
+  authorization: 'rules',
+} as const satisfies Record<keyof GatewayPolicies, Merge>;
 
 /** Every policy of the route phase, and how its definitions merge. One line per policy. */
 export const routePolicies = {
+  ...gatewayPolicies,
   timeout: 'mostSpecific',
   retry: 'mostSpecific',
   buffer: 'leastSpecific',
@@ -27,4 +36,5 @@ export const backendPolicies = {
   http: 'mostSpecific',
   tcp: 'mostSpecific',
   health: 'mostSpecific',
+  authorization: 'rules',
 } as const satisfies Record<keyof BackendPolicies, Merge>;

@@ -11,8 +11,6 @@ export function policyWarnings(config: GatewayConfig): readonly string[] {
 }
 
 function attachmentWarning(config: GatewayConfig, policy: TargetedPolicy): string[] {
-  if (policy.phase === 'gateway')
-    return [`${policySource(policy)} has no effect: ${kindOf(policy)} has no gateway phase`];
   if (isAttached(config, policy)) return [];
   return [`${policySource(policy)} is attached to nothing: there is no such ${attachable(policy)}`];
 }

@@ -1,5 +1,5 @@
 import type { NamedBackend, Service, Workload } from './backend.ts';
-import type { FrontendPolicies, TargetedPolicy } from './policy.ts';
+import type { FrontendPolicies, GatewayPolicies, TargetedPolicy } from './policy.ts';
 import type { ProcessConfig } from './process.ts';
 import type { HttpRoute, RouteGroup, TcpRoute } from './route.ts';
 import type { TlsServer } from './tls.ts';
@@ -41,6 +41,8 @@ export interface Listener {
   /** Exact, `*.suffix`, `*`, or empty (matches last). */
   readonly hostname: string;
   readonly protocol: ListenerProtocol;
+  /** What is written on the listener itself. */
+  readonly policies: GatewayPolicies;
   /** HTTP and HTTPS listeners; in file order. */
   readonly routes: readonly HttpRoute[];
   /** TCP and TLS listeners. */

@@ -7,5 +7,6 @@ export type * from './gateway.ts';
 export type * from './route.ts';
 export type * from './backend.ts';
 export type * from './policy.ts';
+export type * from './policy/authorization.ts';
 export type * from './process.ts';
 export type * from './tls.ts';

@@ -1,4 +1,5 @@
 import type { SimpleBackendRef } from './backend.ts';
+import type { Authorization } from './policy/authorization.ts';
 import type { Keepalives } from './process.ts';
 import type { BackendTls, KeyExchangeGroup, TlsVersion } from './tls.ts';
 
@@ -93,6 +94,14 @@ export interface HealthPolicy {
     | undefined;
 }
 
+/**
+ * What may stand on a gateway or a listener and run before a route is chosen. Routes take every one of these too. Each
+ * policy of more than a few lines has its type in a file of its own under `policy/`.
+ */
+export interface GatewayPolicies {
+  readonly authorization?: Authorization | undefined;
+}
+
 /** What an inline backend, a named backend or a route may say about connecting to a backend. */
 export interface BackendPolicies {
   readonly requestHeaderModifier?: HeaderModifier | undefined;
@@ -103,10 +112,11 @@ export interface BackendPolicies {
   readonly http?: BackendHttp | undefined;
   readonly tcp?: BackendTcp | undefined;
   readonly health?: HealthPolicy | undefined;
+  readonly authorization?: Authorization | undefined;
 }
 
 /** What may be attached to a route. `backendTLS` is handed on to the backends of the route. */
-export interface RoutePolicies {
+export interface RoutePolicies extends GatewayPolicies {
   readonly timeout?: Timeout | undefined;
   readonly retry?: Retry | undefined;
   readonly buffer?: BufferPolicy | undefined;

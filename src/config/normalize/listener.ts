@@ -1,10 +1,12 @@
 import type { Bind, Listener, ListenerProtocol } from '../ir/gateway.ts';
+import type { GatewayPolicies } from '../ir/policy.ts';
 import type { HttpRoute, TcpRoute } from '../ir/route.ts';
 import type { Path } from '../load/problem.ts';
 import type { Specs } from '../load/specs.ts';
 import type { BindListenerSpec, BindSpec } from '../schema/bind.ts';
 import type { GatewayListenerSpec, GatewaySpec } from '../schema/gateway.ts';
 import type { Context } from './context.ts';
+import { gatewayPolicies } from './policy.ts';
 import { httpRoute, tcpRoute } from './route.ts';
 import { tlsServer } from './tls.ts';
 
@@ -18,6 +20,7 @@ export interface ListenerDraft {
   readonly hostname: string;
   readonly spoken: 'HTTP' | 'HTTPS' | 'TCP' | 'TLS';
   readonly protocol: ListenerProtocol;
+  readonly policies: GatewayPolicies;
   readonly path: Path;
   readonly routes: { readonly path: Path; readonly route: HttpRoute }[];
   readonly tcpRoutes: { readonly path: Path; readonly route: TcpRoute }[];
@@ -85,7 +88,7 @@ function bindListener(
   const protocol = spec.protocol === 'HBONE' ? undefined : spec.protocol;
   const draft = listenerDraft(
     context,
-    { tls: spec.tls, protocol },
+    { tls: spec.tls, protocol, ...spec.policies },
     { key, name, gateway: undefined, namespace, hostname: spec.hostname ?? '', path: place.path },
   );
   for (const [index, route] of (spec.routes ?? []).entries()) {
@@ -103,12 +106,13 @@ type ListenerPlace = Pick<ListenerDraft, 'key' | 'name' | 'gateway' | 'namespace
 
 function listenerDraft(
   context: Context,
-  spec: Pick<GatewayListenerSpec, 'protocol' | 'tls'>,
+  spec: Omit<GatewayListenerSpec, 'name' | 'hostname'>,
   place: ListenerPlace,
 ): ListenerDraft {
   const spoken = spec.protocol ?? (spec.tls === undefined ? 'HTTP' : 'HTTPS');
   const tls = spec.tls === undefined ? undefined : tlsServer(context, spec.tls, [...place.path, 'tls']);
-  return { ...place, spoken, protocol: listenerProtocol(spoken, tls), routes: [], tcpRoutes: [] };
+  const policies = gatewayPolicies(context, spec, place);
+  return { ...place, spoken, protocol: listenerProtocol(spoken, tls), policies, routes: [], tcpRoutes: [] };
 }
 
 function listenerProtocol(spoken: ListenerDraft['spoken'], tls: ReturnType<typeof tlsServer>): ListenerProtocol {
@@ -124,6 +128,16 @@ export function finishListener(
   routes: readonly HttpRoute[],
   tcpRoutes: readonly TcpRoute[],
 ): Listener {
-  const { key, name, namespace, hostname, protocol } = draft;
-  return { key, name, gatewayName: 'default', gatewayNamespace: namespace, hostname, protocol, routes, tcpRoutes };
+  const { key, name, namespace, hostname, protocol, policies } = draft;
+  return {
+    key,
+    name,
+    gatewayName: 'default',
+    gatewayNamespace: namespace,
+    hostname,
+    protocol,
+    policies,
+    routes,
+    tcpRoutes,
+  };
 }

@@ -3,6 +3,7 @@ import type {
   BackendPolicies,
   BackendTcp,
   DirectResponse,
+  GatewayPolicies,
   HeaderModifier,
   PathChange,
   RequestMirror,
@@ -11,7 +12,7 @@ import type {
   UrlRewrite,
 } from '../ir/policy.ts';
 import type { Keepalives } from '../ir/process.ts';
-import type { BackendPoliciesSpec, RoutePoliciesSpec } from '../schema/policy-sets.ts';
+import type { BackendPoliciesSpec, GatewayPoliciesSpec, RoutePoliciesSpec } from '../schema/policy-sets.ts';
 import type { DirectResponseSpec } from '../schema/policy/direct-response.ts';
 import type { HeaderModifierSpec } from '../schema/policy/header-modifier.ts';
 import type { RequestMirrorSpec } from '../schema/policy/request-mirror.ts';
@@ -19,13 +20,22 @@ import type { AuthorityChangeSpec, PathChangeSpec, RequestRedirectSpec } from '.
 import type { BackendTcpSpec, KeepalivesSpec } from '../schema/policy/tcp.ts';
 import type { UrlRewriteSpec } from '../schema/policy/url-rewrite.ts';
 import type { Context } from './context.ts';
+import { authorization } from './policy/authorization.ts';
 import { simpleBackendRef, type Place } from './simple-backend.ts';
 import { backendTls } from './tls.ts';
+
+/** Policies of a listener, which routes take too; a policy that is not there is not a key of the result. */
+export function gatewayPolicies(_context: Context, spec: GatewayPoliciesSpec, _place: Place): GatewayPolicies {
+  return present({
+    authorization: spec.authorization && authorization(spec.authorization),
+  });
+}
 
 /** Policies of a route; a policy that is not there is not a key of the result. */
 export function routePolicies(context: Context, spec: RoutePoliciesSpec | undefined, place: Place): RoutePolicies {
   if (spec === undefined) return {};
   return present({
+    ...gatewayPolicies(context, spec, place),
     timeout: spec.timeout && {
       requestTimeoutMs: spec.timeout.requestTimeout,
       backendRequestTimeoutMs: spec.timeout.backendRequestTimeout,
@@ -62,6 +72,7 @@ export function backendPolicies(
     http: spec.http && { version: spec.http.version, requestTimeoutMs: spec.http.requestTimeout },
     tcp: spec.tcp && backendTcp(spec.tcp),
     health: spec.health && health(spec.health),
+    authorization: spec.authorization && authorization(spec.authorization),
   });
 }
 

@@ -1,5 +1,6 @@
 import type { BackendPolicies, PolicyTarget, RoutePolicies, TargetedPolicy } from '../ir/policy.ts';
 import type { Path } from '../load/problem.ts';
+import { gatewayPolicyShape } from '../schema/policy-sets.ts';
 import type { TargetedPolicySpec } from '../schema/targeted-policy.ts';
 import type { Context } from './context.ts';
 import type { BindDraft, ListenerDraft } from './listener.ts';
@@ -13,7 +14,11 @@ const BACKEND_KEYS: readonly (keyof RoutePolicies & keyof BackendPolicies)[] = [
   'requestRedirect',
   'requestMirror',
   'backendTLS',
+  'authorization',
 ];
+
+/** Policies that have a gateway phase. */
+const GATEWAY_KEYS: ReadonlySet<string> = new Set(Object.keys(gatewayPolicyShape));
 
 /** The entries of `policies`. One that targets a single gateway of the file becomes one for each of its listeners. */
 export function targetedPolicies(
@@ -26,6 +31,7 @@ export function targetedPolicies(
     if (spec === undefined) return [];
     const path = ['policies', index];
     const { name, namespace } = spec.name;
+    checkPhase(context, spec, [...path, 'phase']);
     return targets(context, spec, { path: [...path, 'target'], binds }).map((target) => {
       const key = unique(keys, `${namespace}/${name}`);
       const traffic = routePolicies(context, spec.policy, { path: [...path, 'policy'], key: `policy/${key}` });
@@ -34,11 +40,24 @@ export function targetedPolicies(
         name,
         namespace,
         target,
-        phase: 'route' as const,
+        phase: spec.phase,
         policy: placement(context, { traffic, target, path: [...path, 'policy'] }),
       };
     });
   });
+}
+
+/** The gateway phase comes before routing: few policies know it, and only gateways and listeners have it. */
+function checkPhase(context: Context, { phase, policy, target }: TargetedPolicySpec, path: Path): void {
+  if (phase !== 'gateway') return;
+  const key = Object.keys(policy)[0] ?? '';
+  if (!GATEWAY_KEYS.has(key)) {
+    context.report(path, 'GW_CONFIG_CONFLICT', `\`${key}\` has no gateway phase: it runs once a route is chosen`, {
+      hint: `leave \`phase\` out, or use one of ${[...GATEWAY_KEYS].join(', ')}`,
+    });
+  } else if (target.gateway === undefined && target.listenerSet === undefined) {
+    context.report(path, 'GW_CONFIG_CONFLICT', 'only a policy on a gateway or a listener has a gateway phase');
+  }
 }
 
 function unique(keys: Set<string>, wanted: string): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { object, withRule, type AddIssue } from './build.ts';
 import { protocolAndTls } from './gateway.ts';
-import { notBuilt, notBuiltWhen } from './marks.ts';
+import { notBuiltWhen } from './marks.ts';
 import { gatewayPolicyShape } from './policy-sets.ts';
 import { route, tcpRoute } from './route.ts';
 import { hostname, port, shortString } from './scalars.ts';
@@ -22,10 +22,7 @@ const bindListener = withRule(
       tls: tlsServer.optional(),
       routes: z.array(route).optional().describe('Routes of an HTTP or HTTPS listener.'),
       tcpRoutes: z.array(tcpRoute).optional().describe('Routes of a TCP or TLS listener.'),
-      policies: notBuilt(
-        object('Policies that run before a route is chosen.', gatewayPolicyShape),
-        '`policies` of a listener',
-      ),
+      policies: object('Policies that run before a route is chosen.', gatewayPolicyShape).optional(),
     },
     'BindListener',
   ),

@@ -47,7 +47,7 @@ const guardrails = mcpGuardrails(connection);
 export const gatewayPolicyShape = {
   oidc: notBuilt(oidc, 'the policy `oidc`'),
   jwtAuth: notBuilt(jwtAuth, 'the policy `jwtAuth`'),
-  authorization: notBuilt(authorization, 'the policy `authorization`'),
+  authorization: authorization.optional(),
   extAuthz: notBuilt(authz, 'the policy `extAuthz`'),
   extProc: notBuilt(extProc(connection), 'the policy `extProc`'),
   cors: notBuilt(cors, 'the policy `cors`'),
@@ -55,6 +55,8 @@ export const gatewayPolicyShape = {
   basicAuth: notBuilt(basicAuth, 'the policy `basicAuth`'),
   apiKey: notBuilt(apiKey, 'the policy `apiKey`'),
 };
+
+const gatewayPolicies = object('Policies of a gateway.', gatewayPolicyShape);
 
 /** Everything that may be attached to a route; also the choice of a targeted policy. */
 export const routePolicyShape = {
@@ -108,7 +110,7 @@ const backendShape = {
   requestRedirect: requestRedirect.optional(),
   health: health.optional(),
   extAuthz: notBuilt(authz, 'the policy `extAuthz`'),
-  authorization: notBuilt(authorization, 'the policy `authorization`'),
+  authorization: authorization.optional(),
   mcpAuthorization: notBuilt(authorization, 'the policy `mcpAuthorization`'),
   mcpGuardrails: notBuilt(guardrails, 'the policy `mcpGuardrails`'),
   a2a: notBuilt(a2a, 'the policy `a2a`'),
@@ -129,5 +131,6 @@ export const tcpBackendPolicies = object('Policies of a backend of a TCP route.'
 /** `extAuthz` of the connection level. */
 export const networkExtAuthz = authz;
 
+export type GatewayPoliciesSpec = z.output<typeof gatewayPolicies>;
 export type RoutePoliciesSpec = z.output<typeof routePolicies>;
 export type BackendPoliciesSpec = z.output<typeof backendPolicies>;

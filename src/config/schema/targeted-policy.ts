@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { exactlyOne, object, withRule } from './build.ts';
-import { notBuiltWhen } from './marks.ts';
 import { routePolicyShape } from './policy-sets.ts';
 import { port, shortString } from './scalars.ts';
 
@@ -55,11 +54,10 @@ export const targetedPolicy = object(
   {
     name: object('Name of the policy in dumps and traces.', named),
     target,
-    phase: notBuiltWhen(
-      z.enum(['route', 'gateway']),
-      (value) => value === 'gateway',
-      'the policy phase `gateway`',
-    ).default('route'),
+    phase: z
+      .enum(['route', 'gateway'])
+      .default('route')
+      .describe('`gateway`: before a route is chosen, for the policies that a gateway may have.'),
     policy: exactlyOne(
       object('The policy; exactly one key.', routePolicyShape, 'TargetedPolicyChoice'),
       '`policy`',

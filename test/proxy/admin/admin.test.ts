@@ -209,6 +209,7 @@ describe('dumps', () => {
         },
       ],
       tcpRoutes: [],
+      policies: {},
     } as const;
     const config = gatewayConfig({}, [bind(0, { listeners: [listener] })]);
     const running = await start(config, {

@@ -73,6 +73,7 @@ export function listener(name: string, protocol: Listener['protocol'], more: Par
     gatewayName: 'gw',
     gatewayNamespace: 'default',
     hostname: '',
+    policies: {},
     protocol,
     routes: [],
     tcpRoutes: [],

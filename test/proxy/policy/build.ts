@@ -1,4 +1,6 @@
+import { noExpressions, noServices, silentLog } from '../../../proxy/engine/policy-deps.ts';
 import type { PolicyContext, PolicyDeps } from '../../../proxy/policy/contract.ts';
+import { NamedStores } from '../../../proxy/policy/stores.ts';
 import type {
   BackendPolicies,
   HttpRoute,
@@ -18,6 +20,10 @@ export function deps(): TestDeps {
   return {
     clock: new ManualClock(),
     maxBufferSize: 8,
+    expressions: noExpressions(),
+    services: noServices(),
+    stores: new NamedStores(),
+    log: silentLog(),
     stages,
     snapshot: (_exchange, stage) => stages.push(stage),
     responseSnapshot: (_exchange, _response, stage) => stages.push(stage),
@@ -25,7 +31,7 @@ export function deps(): TestDeps {
 }
 
 export function context(own: PolicyDeps = deps()): PolicyContext {
-  return { source: 'route default/r1', deps: own };
+  return { phase: 'route', source: 'route default/r1', deps: own };
 }
 
 export function route(name: string, policies: RoutePolicies = {}, rest: Partial<HttpRoute> = {}): HttpRoute {

@@ -3,7 +3,11 @@ import { describe, expect, test } from '@jest/globals';
 import { emptyBody } from '../../../proxy/exchange/body.ts';
 import { Headers } from '../../../proxy/exchange/headers.ts';
 import type { Effective } from '../../../proxy/policy/effective.ts';
-import { compileBackendPipeline, compileRoutePipeline } from '../../../proxy/policy/pipeline.ts';
+import {
+  compileBackendPipeline,
+  compileGatewayPipeline,
+  compileRoutePipeline,
+} from '../../../proxy/policy/pipeline.ts';
 import { runRequest, runResponse } from '../../../proxy/policy/run.ts';
 import type { BackendPolicies, RoutePolicies } from '../../../src/config/ir/index.ts';
 import { ManualBody, traced, untraced } from '../exchange/build.ts';
@@ -27,11 +31,19 @@ function effective<P>(values: P): Effective<P> {
 }
 
 function routePipeline(values: RoutePolicies, own: TestDeps = deps()) {
-  return compileRoutePipeline(effective(values), own);
+  return compileRoutePipeline(effective(values), gatewayPipeline(own), own);
+}
+
+function gatewayPipeline(own: TestDeps = deps()) {
+  return compileGatewayPipeline(effective({}), own);
 }
 
 function backendPipeline(values: BackendPolicies, route: RoutePolicies = {}, own: TestDeps = deps()) {
-  return compileBackendPipeline(effective(values), routePipeline(route, own), own);
+  return compileBackendPipeline(
+    effective(values),
+    { gateway: gatewayPipeline(own), route: routePipeline(route, own) },
+    own,
+  );
 }
 
 describe('the pipeline of a route', () => {
@@ -130,7 +142,9 @@ describe('the pipeline of a route', () => {
       values: { requestHeaderModifier: set('x-a', '\n') },
       sources: { requestHeaderModifier: 'route default/r1' },
     };
-    expect(() => compileRoutePipeline(spec, deps())).toThrow(/requestHeaderModifier from route default\/r1/);
+    expect(() => compileRoutePipeline(spec, gatewayPipeline(), deps())).toThrow(
+      /requestHeaderModifier from route default\/r1/,
+    );
   });
 });
 

@@ -63,10 +63,4 @@ describe('policyWarnings', () => {
       'policy default/b on gateway default/default has no effect: policy default/a on gateway default/default already says timeout',
     ]);
   });
-
-  test('names a policy of a phase that does not have it', () => {
-    expect(warningsOf({ ...traffic('a', onGateway, timeout), phase: 'gateway' })).toEqual([
-      'policy default/a on gateway default/default has no effect: timeout has no gateway phase',
-    ]);
-  });
 });

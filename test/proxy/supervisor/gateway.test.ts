@@ -17,6 +17,7 @@ const refusedBy = (thread: number) =>
         gatewayNamespace: 'default',
         hostname: `refused-by-${thread}`,
         protocol: { kind: 'HTTP' },
+        policies: {},
         routes: [],
         tcpRoutes: [],
       },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { object } from '../build.ts';
+import { exactlyOne, object } from '../build.ts';
 import { cel } from '../scalars.ts';
 
 /** Rules over expressions: any true `deny` refuses, every `require` has to hold, one `allow` has to hold when there are any. */
@@ -10,11 +10,15 @@ export const authorization = object(
       .array(
         z.union([
           cel,
-          object('One rule; exactly one key.', {
-            allow: cel.optional(),
-            deny: cel.optional(),
-            require: cel.optional(),
-          }),
+          exactlyOne(
+            object('One rule; exactly one key.', {
+              allow: cel.optional(),
+              deny: cel.optional(),
+              require: cel.optional(),
+            }),
+            'a rule',
+            ['allow', 'deny', 'require'],
+          ),
         ]),
       )
       .max(256)
@@ -24,3 +28,5 @@ export const authorization = object(
   },
   'Authorization',
 );
+
+export type AuthorizationSpec = z.output<typeof authorization>;
