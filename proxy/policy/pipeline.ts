@@ -1,4 +1,5 @@
 import type { BackendPolicies, GatewayPolicies, RoutePolicies } from '../../src/config/ir/index.ts';
+import { authorization } from './authorization/compile.ts';
 import { bufferRequest, bufferResponse } from './buffer/compile.ts';
 import type { PolicyDeps } from './contract.ts';
 import { delay } from './delay/compile.ts';
@@ -6,7 +7,7 @@ import { directResponse } from './direct-response/compile.ts';
 import type { Effective } from './effective.ts';
 import { requestHeaderModifier, responseHeaderModifier, settledHost } from './header-modifier/compile.ts';
 import type { RequestLine } from './line.ts';
-import { onBackend, onBackendResponse, onRoute, onRouteResponse } from './line.ts';
+import { onBackend, onBackendResponse, onGateway, onRoute, onRouteResponse } from './line.ts';
 import type { MirrorPlan } from './request-mirror/compile.ts';
 import { mirrorPlans } from './request-mirror/compile.ts';
 import { notingReads, type PipelineReads } from './reads.ts';
@@ -22,7 +23,10 @@ import { hostRewriteOf, urlRewrite } from './url-rewrite/compile.ts';
  * The order in which policies meet a request before its route is chosen. Its place in the order: cors, oidc, jwtAuth,
  * basicAuth, apiKey, extAuthz, authorization, extProc, transformations.
  */
-const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [];
+const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
+  // After everything that finds out who calls.
+  onGateway('authorization', 'gateway authorization', authorization),
+];
 
 /**
  * The order in which policies meet a request once its route is known: each line with the stage of the trace after it,
@@ -31,6 +35,8 @@ const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [];
 const routeRequestOrder = [
   // First: its deadline bounds every wait that follows.
   onRoute('timeout', null, timeout),
+  // After everything that finds out who calls, before anything that counts or changes.
+  onRoute('authorization', 'authorization', authorization),
   // Only tells; the plan runs around the upstream call.
   onRoute('retry', null, retry),
   // Before whatever reads or changes the request, which then has the whole body.
@@ -51,6 +57,8 @@ const routeRequestOrder = [
 
 /** The order in which the policies of a backend meet each attempt. */
 const backendRequestOrder = [
+  // First: nothing is signed or changed for a call that is not allowed.
+  onBackend('authorization', null, authorization),
   // After the route, whose changes it sees.
   onBackend('requestHeaderModifier', 'backend request header modifier', requestHeaderModifier),
   // Last: an answer instead of the call.

@@ -113,7 +113,13 @@ function rejectedRoute(value: unknown): readonly JsonObject[] {
 
 function rule(value: unknown): JsonObject {
   const found = asObject(value);
-  return { name: asText(found['name']) ?? '', matched: found['matched'] === true, mode: asText(found['mode']) ?? '' };
+  const source = asText(found['source']);
+  return {
+    name: asText(found['name']) ?? '',
+    matched: found['matched'] === true,
+    mode: asText(found['mode']) ?? '',
+    ...(source === undefined ? {} : { source }),
+  };
 }
 
 function policyResult(value: unknown): JsonObject {

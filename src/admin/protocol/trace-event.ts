@@ -39,7 +39,7 @@ export type TraceMessage =
   | { readonly type: 'traceSampling'; readonly decision: string }
   | {
       readonly type: 'authorizationResult';
-      readonly rules: readonly { readonly name: string; readonly matched: boolean; readonly mode: string }[];
+      readonly rules: readonly RuleOutcome[];
       readonly result: 'allow' | 'deny';
     }
   | { readonly type: 'backendCallStart'; readonly target: string }
@@ -62,6 +62,16 @@ export type PolicyPhase =
 export type PolicyResult =
   | { readonly type: 'skip'; readonly reason: string }
   | { readonly type: 'apply'; readonly details: string; readonly snapshot: RequestState | null };
+
+export interface RuleOutcome {
+  /** The expression. */
+  readonly name: string;
+  readonly matched: boolean;
+  /** `allow`, `deny` or `require`. */
+  readonly mode: string;
+  /** Extension: the resource that says so. */
+  readonly source?: string;
+}
 
 export interface RejectedRoute {
   readonly route: string;
