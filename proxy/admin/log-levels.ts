@@ -1,4 +1,4 @@
-import type { LogFilter } from '../../src/shared/log.ts';
+import type { LogFilter, Logger } from '../../src/shared/log.ts';
 import type { Clock } from '../exchange/wait.ts';
 
 /** The filter of every thread. */
@@ -7,6 +7,20 @@ export interface LogControl {
   /** As it was when the process started. */
   readonly initial: LogFilter;
   set(filter: LogFilter): void;
+}
+
+/** The levels of a process log; `apply` hands a new filter, as text, to the other threads. */
+export function logControl(logger: Logger, apply: (filter: string) => void): LogControl {
+  return {
+    initial: logger.filter,
+    get current() {
+      return logger.filter;
+    },
+    set(filter) {
+      logger.setFilter(filter);
+      apply(String(filter));
+    },
+  };
 }
 
 /** What the levels go back to, and when. */

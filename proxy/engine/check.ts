@@ -8,6 +8,7 @@ import { policyWarnings } from '../policy/warnings.ts';
 import { systemClock } from '../exchange/wait.ts';
 import { compileBind } from '../listener/compiled.ts';
 import { NamedStores } from '../policy/stores.ts';
+import { ThreadResources } from '../resources/thread-resources.ts';
 import { ThreadMetrics } from '../telemetry/thread-metrics.ts';
 import { Engine } from './engine.ts';
 import { noExpressions, noServices, silentLog } from './policy-deps.ts';
@@ -28,6 +29,7 @@ export function checkCompiles(config: GatewayConfig): readonly string[] {
       policies: {
         clock: systemClock,
         stores: new NamedStores(),
+        resources: new ThreadResources(),
         log: silentLog(),
         snapshot() {},
         responseSnapshot() {},

@@ -155,6 +155,7 @@ class GatewayDataPlane implements DataPlane {
       policies: {
         clock: systemClock,
         stores: this.#stores,
+        resources: this.#init.resources,
         log: this.#init.log,
         ...policySnapshots(this.#init.telemetry.redaction),
       },

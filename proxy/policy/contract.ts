@@ -3,6 +3,7 @@ import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { Clock } from '../exchange/wait.ts';
 import type { Expressions } from '../expression/contract.ts';
+import type { Resources } from '../resources/contract.ts';
 import type { Services } from '../services/contract.ts';
 import type { Logger } from '../../src/shared/log.ts';
 
@@ -33,12 +34,22 @@ export interface PolicyDeps {
   /** Compiles expressions; what they read is collected before the phase begins that they belong to. */
   readonly expressions: Expressions;
   readonly services: Services;
+  /** Documents that the control thread has fetched. */
+  readonly resources: Resources;
   /** State that outlives a reload: what policies of an unchanged definition go on with. */
   readonly stores: Stores;
   readonly log: Logger;
+  /** Set where requests are only explained: stands in for policies that would call something. */
+  readonly dryRun?: DryRun | undefined;
   /** Reports the request's state after a policy; called only for traced exchanges. */
   readonly snapshot: (exchange: Exchange, stage: string) => void;
   readonly responseSnapshot: (exchange: Exchange, response: HttpResponse, stage: string) => void;
+}
+
+/** Compiles a policy, and decides whether it runs or is only named. */
+export interface DryRun {
+  request(policy: string, compile: () => RequestStep | null): RequestStep | null;
+  response(policy: string, compile: () => ResponseStep | null): ResponseStep | null;
 }
 
 /** Named state of one data thread, kept over reloads for as long as some engine asks for it by the same key. */

@@ -1,6 +1,7 @@
 import type { GatewayConfig } from '../../src/config/ir/index.ts';
 import type { Logger } from '../../src/shared/log.ts';
 import type { AdminReply, AdminCall } from '../admin/admin-call.ts';
+import type { Resources } from '../resources/contract.ts';
 import type { ThreadTelemetry } from '../telemetry/thread-telemetry.ts';
 
 /** What carries the traffic of one data thread. The supervisor drives it; it knows no files, signals or admin server. */
@@ -43,6 +44,8 @@ export interface DataPlaneInit {
   /** Memory that all threads of the replica see. */
   readonly shared: SharedMemory;
   readonly telemetry: ThreadTelemetry;
+  /** Documents that the control thread has fetched; those of a configuration are there before it is prepared. */
+  readonly resources: Resources;
   readonly log: Logger;
   /** Hands a request of an `internal` backend to the admin router of the control thread. */
   readonly admin: (call: AdminCall) => Promise<AdminReply>;

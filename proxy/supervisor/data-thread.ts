@@ -4,6 +4,7 @@ import { unseal } from '../../src/config/transfer.ts';
 import { LogFilter, Logger } from '../../src/shared/log.ts';
 import { messageOf } from '../../src/shared/errors.ts';
 import { ThreadProfiler } from '../admin/pprof/thread-profiler.ts';
+import { ThreadResources } from '../resources/thread-resources.ts';
 import { AccessLog } from '../telemetry/access-log.ts';
 import { Outbox } from '../telemetry/outbox.ts';
 import { Redaction } from '../telemetry/redaction.ts';
@@ -35,9 +36,12 @@ class DataThread {
   readonly #logger: Logger;
   readonly #runtime: RuntimeFacts;
   readonly #profiler = new ThreadProfiler();
+  readonly #resources = new ThreadResources((key, timeoutMs) => this.#channel.call('refetch', key, timeoutMs));
   #plane: DataPlane | null = null;
   /** Fields to leave out of the access log once the prepared configuration is live. */
   #nextRemoved: readonly string[] = [];
+  /** Fetched documents that the prepared configuration needs. */
+  #nextResources: ReadonlySet<string> = new Set();
   #heartbeat: NodeJS.Timeout | null = null;
 
   constructor(port: ChannelPort, init: ThreadInit) {
@@ -102,6 +106,7 @@ class DataThread {
         traces: new TraceTap(new TraceGate(this.#init.traceGate), this.#traces),
         redaction: new Redaction(sensitiveHeaders),
       },
+      resources: this.#resources,
       admin: (call: DataToControl['calls']['admin']['argument']) => this.#channel.call('admin', call, ADMIN_TIMEOUT_MS),
     };
   }
@@ -112,6 +117,7 @@ class DataThread {
       commit: () => {
         this.#started().commit();
         this.#accessLog.setRemoved(this.#nextRemoved);
+        this.#resources.retainOnly(this.#nextResources);
         return null;
       },
       rollback: () => {
@@ -140,14 +146,17 @@ class DataThread {
       logFilter: (text: string) => this.#applyFilter(filterOf(text)),
       logWritten: () => this.#lines.acknowledge(),
       traceTaken: () => this.#traces.acknowledge(),
+      resources: (contents: ControlToData['notes']['resources']) => this.#resources.update(contents),
     };
   }
 
-  async #prepare({ config, revision, endpointRows }: PrepareArgument) {
+  async #prepare({ config, revision, endpointRows, resources }: PrepareArgument) {
     const plane = this.#started();
+    this.#resources.update(resources);
     const opened = unseal(config);
     await plane.prepare(opened, revision, endpointRows);
     this.#nextRemoved = opened.frontend.accessLog.remove;
+    this.#nextResources = new Set(resources.map(({ key }) => key));
     return plane.addresses();
   }
 

@@ -1,5 +1,6 @@
 import type { GatewayConfig } from '../../src/config/ir/index.ts';
 import { seal } from '../../src/config/transfer.ts';
+import type { ResourceContent } from '../resources/content.ts';
 import type { Log } from '../../src/shared/log.ts';
 import { messageOf } from '../../src/shared/errors.ts';
 import type { BoundAddress } from './data-plane.ts';
@@ -18,6 +19,8 @@ export interface Generation {
   readonly config: GatewayConfig;
   readonly revision: string;
   readonly endpointRows: ReadonlyMap<string, number>;
+  /** What was fetched for the configuration, as it is when asked. */
+  readonly resources: () => readonly ResourceContent[];
 }
 
 export interface DataThreadsOptions extends Omit<ThreadOptions, 'init' | 'onCrash' | 'id'> {
@@ -101,6 +104,10 @@ export class DataThreads {
     await Promise.all([...this.#threads.values()].map((thread) => thread.end()));
   }
 
+  publish(contents: readonly ResourceContent[]): void {
+    for (const thread of this.all) thread.note('resources', contents);
+  }
+
   setLogFilter(text: string): void {
     for (const thread of this.all) thread.note('logFilter', text);
   }
@@ -142,7 +149,8 @@ export class DataThreads {
   #prepare(thread: ThreadHandle, generation: Generation): Promise<readonly BoundAddress[]> {
     const config = this.#withPorts(thread, generation.config);
     const { revision, endpointRows } = generation;
-    return thread.call('prepare', { config: seal(config), revision, endpointRows }, PREPARE_TIMEOUT_MS);
+    const argument = { config: seal(config), revision, endpointRows, resources: generation.resources() };
+    return thread.call('prepare', argument, PREPARE_TIMEOUT_MS);
   }
 
   #withPorts(thread: ThreadHandle, config: GatewayConfig): GatewayConfig {

@@ -1,13 +1,13 @@
 import type { ConfigStatus } from '../../src/admin/protocol/status.ts';
 import type { GatewayConfig, ProcessConfig } from '../../src/config/ir/index.ts';
 import { GwError, messageOf } from '../../src/shared/errors.ts';
-import { type LogFilter, Logger, type Log } from '../../src/shared/log.ts';
+import { Logger, type Log } from '../../src/shared/log.ts';
 import type { AdminCall, AdminReply } from '../admin/admin-call.ts';
 import { configDumpEndpoint } from '../admin/config-dump/endpoint.ts';
 import { configStatusEndpoint } from '../admin/config-status.ts';
 import type { Endpoint } from '../admin/endpoint.ts';
 import { indexEndpoint } from '../admin/index-page.ts';
-import { LogLevels } from '../admin/log-levels.ts';
+import { logControl, LogLevels } from '../admin/log-levels.ts';
 import { loggingEndpoint } from '../admin/logging.ts';
 import { memoryEndpoint } from '../admin/memory.ts';
 import { pprofEndpoints } from '../admin/pprof-mount.ts';
@@ -17,6 +17,7 @@ import { tasksEndpoint } from '../admin/tasks.ts';
 import { traceEndpoint } from '../admin/trace.ts';
 import { TraceHub } from '../admin/trace-hub.ts';
 import { systemClock } from '../exchange/wait.ts';
+import { RemoteResources } from '../resources/remote-resources.ts';
 import { LogWriter, type LogSink } from '../telemetry/log-writer.ts';
 import { processMetrics } from '../telemetry/process-metrics.ts';
 import { descriptorSink } from '../telemetry/stdout-sink.ts';
@@ -81,6 +82,7 @@ export class Gateway {
   readonly #runtime = new RuntimeFacts('control');
   readonly #heartbeats: HeartbeatWatch;
   readonly #threads: DataThreads;
+  readonly #resources: RemoteResources;
   readonly #router: AdminRouter;
   readonly #stop = new AbortController();
   readonly #done: PromiseWithResolvers<void> = Promise.withResolvers();
@@ -101,10 +103,16 @@ export class Gateway {
       write: (line) => this.#writer.line(line),
     });
     this.#log = this.#logger.scope('gateway');
-    this.#levels = new LogLevels(this.#logControl(), systemClock);
+    this.#levels = new LogLevels(
+      logControl(this.#logger, (filter) => this.#threads.setLogFilter(filter)),
+      systemClock,
+    );
     const count = options.inThread === true ? 1 : this.#process.workerThreads;
     this.#heartbeats = new HeartbeatWatch(count);
     this.#threads = this.#makeThreads(count);
+    this.#resources = RemoteResources.open(this.#logger.scope('resources'), (contents) =>
+      this.#threads.publish(contents),
+    );
     this.#router = new AdminRouter(this.#endpoints(), this.#logger.scope('admin'));
   }
 
@@ -227,10 +235,14 @@ export class Gateway {
     }
     const reserved = this.#rows.reserve(config);
     try {
-      await this.#threads.apply({ config, revision: read.revision, endpointRows: reserved.rows });
+      await this.#resources.load(config);
+      const resources = () => this.#resources.contents(config);
+      await this.#threads.apply({ config, revision: read.revision, endpointRows: reserved.rows, resources });
       reserved.keep();
+      this.#resources.retain(config);
     } catch (error) {
       reserved.giveBack();
+      this.#resources.retain(this.#history.live.config);
       throw error;
     }
   }
@@ -247,6 +259,7 @@ export class Gateway {
       create,
       log: this.#log,
       admin: (call) => this.#router.call(call),
+      refetch: (key) => this.#resources.refetch(key),
       notes: (thread) => this.#notes(thread),
       exclusively: (work) => this.#queue.exclusively(work),
       onGone: (thread) => {
@@ -322,21 +335,6 @@ export class Gateway {
     };
   }
 
-  #logControl() {
-    const initial = this.#logger.filter;
-    const logger = this.#logger;
-    return {
-      initial,
-      get current() {
-        return logger.filter;
-      },
-      set: (filter: LogFilter) => {
-        logger.setFilter(filter);
-        this.#threads.setLogFilter(String(filter));
-      },
-    };
-  }
-
   async #runtimes() {
     const workers = this.#options.inThread === true ? [] : await this.#threads.runtimes(RUNTIME_TIMEOUT_MS);
     return [this.#runtime.read(), ...workers];
@@ -390,6 +388,7 @@ export class Gateway {
     this.#watching?.close();
     this.#levels.close();
     this.#hub.close();
+    this.#resources.close();
     await this.#threads.end();
     if (this.#started) this.#log.info('stopped');
     await this.#local?.close();

@@ -2,6 +2,7 @@ import type { SealedConfig } from '../../src/config/transfer.ts';
 import type { LogFormat } from '../../src/shared/log.ts';
 import type { AdminCall, AdminReply } from '../admin/admin-call.ts';
 import type { CpuProfile, HeapProfile } from '../admin/pprof/thread-profiler.ts';
+import type { ResourceContent } from '../resources/content.ts';
 import type { Batch } from '../telemetry/outbox.ts';
 import type { TraceItem } from '../telemetry/trace-tap.ts';
 import type { BoundAddress } from './data-plane.ts';
@@ -28,6 +29,8 @@ export interface PrepareArgument {
   readonly config: SealedConfig;
   readonly revision: string;
   readonly endpointRows: ReadonlyMap<string, number>;
+  /** Every fetched document that the configuration needs. */
+  readonly resources: readonly ResourceContent[];
 }
 
 /** Facts about a thread's runtime that only the thread itself can tell. */
@@ -64,6 +67,8 @@ export type ControlToData = {
     readonly logFilter: string;
     readonly logWritten: null;
     readonly traceTaken: null;
+    /** Fetched documents have changed. */
+    readonly resources: readonly ResourceContent[];
   };
 };
 
@@ -71,6 +76,8 @@ export type ControlToData = {
 export type DataToControl = {
   readonly calls: {
     readonly admin: { readonly argument: AdminCall; readonly result: AdminReply };
+    /** Asks for a fetched document, by its key, to be fetched again; what has changed comes as a note before the answer. */
+    readonly refetch: { readonly argument: string; readonly result: null };
   };
   readonly notes: {
     readonly ready: null;

@@ -20,6 +20,8 @@ export interface ThreadOptions {
   /** The data plane itself, for `inThread`; else the module of `init` is loaded. */
   readonly create?: CreateDataPlane | undefined;
   readonly admin: ChannelHandlers<DataToControl>['calls']['admin'];
+  /** Fetches a document again for a data thread that misses something in it. */
+  readonly refetch: (key: string) => Promise<void>;
   readonly notes: (thread: ThreadHandle) => DataNoteHandlers;
   /** Called once when the thread has ended without being asked to. */
   readonly onCrash: (thread: ThreadHandle, reason: Error) => void;
@@ -49,7 +51,13 @@ export class ThreadHandle {
     this.worker = worker;
     this.#closePort = close;
     this.#channel = new Channel<ControlToData, DataToControl>(port, {
-      calls: { admin: options.admin },
+      calls: {
+        admin: options.admin,
+        refetch: async (key) => {
+          await options.refetch(key);
+          return null;
+        },
+      },
       notes: {
         ready: () => this.#ready.resolve(),
         broken: (reason) => this.#ready.reject(new GwError(reason, { code: 'GW_THREAD_BROKEN' })),

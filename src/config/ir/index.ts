@@ -12,5 +12,8 @@ export type * from './policy/conditional.ts';
 export type * from './policy/jwt-auth.ts';
 export type * from './policy/oidc.ts';
 export type * from './document.ts';
+export type * from './policy/backend-auth.ts';
+export type * from './policy/backend-tunnel.ts';
+export type * from './policy/credential-location.ts';
 export type * from './process.ts';
 export type * from './tls.ts';

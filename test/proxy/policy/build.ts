@@ -1,6 +1,7 @@
 import { noExpressions, noServices, silentLog } from '../../../proxy/engine/policy-deps.ts';
 import type { PolicyContext, PolicyDeps } from '../../../proxy/policy/contract.ts';
 import { NamedStores } from '../../../proxy/policy/stores.ts';
+import { ThreadResources } from '../../../proxy/resources/thread-resources.ts';
 import type {
   BackendPolicies,
   HttpRoute,
@@ -23,6 +24,7 @@ export function deps(): TestDeps {
     expressions: noExpressions(),
     services: noServices(),
     stores: new NamedStores(),
+    resources: new ThreadResources(),
     log: silentLog(),
     stages,
     snapshot: (_exchange, stage) => stages.push(stage),

@@ -1,0 +1,23 @@
+import type { Discovery } from '../../src/config/documents/discovery.ts';
+import type { PublicJwk, RemoteDiscovery, RemoteKeySet } from '../../src/config/ir/index.ts';
+
+/** A fetched document as it is now. */
+export interface Live<T> {
+  /** Null while there is none, which is only so where nothing is ever fetched. */
+  readonly current: T | null;
+  /** Tells contents apart; 0 for none. */
+  readonly version: number;
+  /**
+   * Asks for a fetch now and resolves when `current` is as new as it can be had; never rejects. Resolves at once when the
+   * last one is too recent.
+   */
+  refetch(): Promise<void>;
+}
+
+/** What the control thread has fetched, as policies of one data thread see it. */
+export interface Resources {
+  /** Grows with every change of any document: one comparison tells that nothing has changed. */
+  readonly generation: number;
+  keySet(document: RemoteKeySet): Live<readonly PublicJwk[]>;
+  discovery(document: RemoteDiscovery): Live<Discovery>;
+}

@@ -1,0 +1,106 @@
+import { Agent, request } from 'undici';
+
+import { messageOf } from '../../src/shared/errors.ts';
+import { freshForMs, type ReadHeader } from './freshness.ts';
+
+/** Everything, redirects and body included. */
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 1024 * 1024;
+const MAX_REDIRECTS = 5;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+export type Fetched =
+  | { readonly kind: 'text'; readonly text: string; readonly etag: string | undefined; readonly freshMs: number }
+  /** The server says that what its `etag` names is still right. */
+  | { readonly kind: 'unchanged'; readonly freshMs: number };
+
+export interface FetchOptions {
+  /** Of the content that is already there. */
+  readonly etag: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export type FetchDocument = (url: string, options: FetchOptions) => Promise<Fetched>;
+
+/** Fetches a document over HTTP. Bounded in time, size and redirects; throws an error that says in a few words what was wrong. */
+export const fetchDocument: FetchDocument = async (url, options) => {
+  // A connection for a document that is asked for every few minutes is not worth keeping.
+  const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, pipelining: 0 });
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = AbortSignal.any([options.signal, timeout]);
+  try {
+    return await follow(new URL(url), { ...options, signal, agent });
+  } catch (error) {
+    throw new Error(timeout.aborted ? `no whole answer within ${TIMEOUT_MS / 1000} s` : reasonOf(error), {
+      cause: error,
+    });
+  } finally {
+    void agent.destroy();
+  }
+};
+
+type Job = FetchOptions & { readonly agent: Agent };
+
+async function follow(first: URL, job: Job): Promise<Fetched> {
+  let url = first;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const answer = await get(url, job);
+    if ('kind' in answer) return answer;
+    url = nextUrl(url, answer.location);
+  }
+  throw new Error(`more than ${MAX_REDIRECTS} redirects`);
+}
+
+async function get(url: URL, { agent, signal, etag }: Job): Promise<Fetched | { readonly location: string }> {
+  const { statusCode, headers, body } = await request(url, {
+    dispatcher: agent,
+    signal,
+    headers: {
+      accept: 'application/json, application/jwk-set+json;q=0.9, */*;q=0.1',
+      'user-agent': 'gwctl',
+      ...(etag === undefined ? {} : { 'if-none-match': etag }),
+    },
+  });
+  const header: ReadHeader = (name) => {
+    const value = headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  };
+  if (statusCode === 200) {
+    const text = await readBody(body);
+    return { kind: 'text', text, etag: header('etag'), freshMs: freshForMs(header, Date.now()) };
+  }
+  // The rest of the answer is cut with the connection; its error is nobody's business.
+  body.on('error', () => {});
+  const location = header('location');
+  if (REDIRECTS.has(statusCode) && location !== undefined) return { location };
+  if (statusCode === 304 && etag !== undefined) return { kind: 'unchanged', freshMs: freshForMs(header, Date.now()) };
+  throw new Error(`the server answered with status ${statusCode}`);
+}
+
+async function readBody(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    if (size > MAX_BYTES) throw new Error('the answer is larger than 1 MiB');
+    chunks.push(chunk);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw new Error('the answer is not UTF-8 text');
+  }
+}
+
+function nextUrl(from: URL, location: string): URL {
+  if (!URL.canParse(location, from)) throw new Error('the server redirects to an address that cannot be read');
+  const to = new URL(location, from);
+  if (to.protocol !== 'http:' && to.protocol !== 'https:') throw new Error(`the server redirects to ${to.protocol}`);
+  if (from.protocol === 'https:' && to.protocol === 'http:') throw new Error('the server redirects from https to http');
+  if (to.username !== '' || to.password !== '') throw new Error('the server redirects to an address with credentials');
+  return to;
+}
+
+function reasonOf(error: unknown): string {
+  return messageOf(error) || 'the connection failed';
+}

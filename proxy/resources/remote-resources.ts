@@ -1,0 +1,212 @@
+import { shownUrl } from '../../src/config/documents/http-url.ts';
+import type { GatewayConfig, RemoteDocument } from '../../src/config/ir/index.ts';
+import { GwError, messageOf } from '../../src/shared/errors.ts';
+import type { Log } from '../../src/shared/log.ts';
+import { systemClock, type Clock } from '../exchange/wait.ts';
+import { keyOf, ledTo, nameOf, readContent, remoteDocuments, type Read, type ResourceContent } from './content.ts';
+import { fetchDocument, type FetchDocument } from './fetch-document.ts';
+
+const RETRY_MS = 15_000;
+/** Least time between two fetches of one document that data threads ask for. */
+const DEMAND_MS = 10_000;
+
+export interface RemoteResourcesOptions {
+  readonly fetch: FetchDocument;
+  readonly clock: Clock;
+  /** 0..1 */
+  readonly random: () => number;
+  readonly log: Log;
+  /** Hands changed contents to every data thread. */
+  readonly publish: (contents: readonly ResourceContent[]) => void;
+}
+
+/** One document and when it is fetched next. */
+interface Held {
+  readonly key: string;
+  readonly document: RemoteDocument;
+  text: string;
+  read: Read;
+  version: number;
+  etag: string | undefined;
+  /** Takes the next scheduled refresh back. */
+  unschedule: () => void;
+  refreshing: Promise<void> | null;
+  /** On the clock's scale; when a data thread last made it be fetched. */
+  demandedAt: number;
+}
+
+/** What the control thread fetches for the data threads, and keeps fresh. */
+export class RemoteResources {
+  readonly #options: RemoteResourcesOptions;
+  readonly #held = new Map<string, Held>();
+  /** First fetches under way, so that one document is fetched once. */
+  readonly #loading = new Map<string, Promise<Held>>();
+  readonly #stop = new AbortController();
+  #versions = 0;
+
+  constructor(options: RemoteResourcesOptions) {
+    this.#options = options;
+  }
+
+  /** With the system's clock, over the network. */
+  static open(log: Log, publish: RemoteResourcesOptions['publish']): RemoteResources {
+    return new RemoteResources({ fetch: fetchDocument, clock: systemClock, random: Math.random, log, publish });
+  }
+
+  /** Fetches what the configuration refers to and is not there yet. Throws a `GwError` that names all that failed. */
+  async load(config: GatewayConfig): Promise<void> {
+    const wanted = [...remoteDocuments(config).values()];
+    const settled = await Promise.allSettled(wanted.map((document) => this.#whole(document)));
+    const failures = settled.flatMap((result) => (result.status === 'rejected' ? [messageOf(result.reason)] : []));
+    if (failures.length === 0) return;
+    throw new GwError([...new Set(failures)].join('\n'), {
+      code: 'GW_RESOURCE_FETCH',
+      hint: 'every document behind an address has to be there when a configuration is loaded',
+    });
+  }
+
+  /** The contents that a loaded configuration needs, as they are now. */
+  contents(config: GatewayConfig): readonly ResourceContent[] {
+    return [...this.#reachable(config)].flatMap((key) => {
+      const held = this.#held.get(key);
+      return held === undefined ? [] : [contentOf(held)];
+    });
+  }
+
+  /** Forgets everything that this configuration does not need. */
+  retain(config: GatewayConfig): void {
+    const reachable = this.#reachable(config);
+    for (const [key, held] of this.#held) {
+      if (reachable.has(key)) continue;
+      this.#held.delete(key);
+      held.unschedule();
+    }
+  }
+
+  /** A data thread misses something in a document: fetches it again, but not sooner than allowed. Never rejects. */
+  async refetch(key: string): Promise<void> {
+    const held = this.#held.get(key);
+    if (held === undefined) return;
+    if (held.refreshing === null) {
+      const now = this.#options.clock.now();
+      if (now - held.demandedAt < DEMAND_MS) return;
+      held.demandedAt = now;
+    }
+    await this.#refresh(held);
+  }
+
+  close(): void {
+    this.#stop.abort(new Error('the gateway is shutting down'));
+    for (const held of this.#held.values()) held.unschedule();
+    this.#held.clear();
+  }
+
+  /** A document with all that it leads to. */
+  async #whole(document: RemoteDocument): Promise<void> {
+    const held = await this.#first(document);
+    await Promise.all(ledTo(held.read).map((next) => this.#whole(next)));
+  }
+
+  #first(document: RemoteDocument): Promise<Held> {
+    const key = keyOf(document);
+    const held = this.#held.get(key);
+    if (held !== undefined) return Promise.resolve(held);
+    const loading = this.#loading.get(key);
+    if (loading !== undefined) return loading;
+    const first = this.#fetchFirst(key, document).finally(() => this.#loading.delete(key));
+    this.#loading.set(key, first);
+    return first;
+  }
+
+  async #fetchFirst(key: string, document: RemoteDocument): Promise<Held> {
+    try {
+      const fetched = await this.#options.fetch(document.url, { etag: undefined, signal: this.#stop.signal });
+      if (fetched.kind !== 'text') throw new Error('the server answered without a document');
+      const { text, etag, freshMs } = fetched;
+      const read = readContent(document, text);
+      if (typeof read === 'string') throw new Error(read);
+      this.#stop.signal.throwIfAborted();
+      const version = (this.#versions += 1);
+      const rest = { unschedule: () => {}, refreshing: null, demandedAt: Number.NEGATIVE_INFINITY };
+      const held: Held = { key, document, text, read, version, etag, ...rest };
+      this.#held.set(key, held);
+      this.#schedule(held, freshMs);
+      return held;
+    } catch (error) {
+      throw new Error(`cannot load the ${nameOf(document)} ${shownUrl(document.url)}: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** One refresh at a time; whoever comes meanwhile waits for the same one. */
+  #refresh(held: Held): Promise<void> {
+    held.refreshing ??= this.#tryRefresh(held).finally(() => {
+      held.refreshing = null;
+    });
+    return held.refreshing;
+  }
+
+  async #tryRefresh(held: Held): Promise<void> {
+    const { document, key } = held;
+    const { log, random } = this.#options;
+    held.unschedule();
+    let nextMs: number;
+    try {
+      nextMs = await this.#update(held);
+    } catch (error) {
+      if (this.#held.get(key) !== held) return;
+      // Replicas that failed together do not come back together.
+      nextMs = RETRY_MS * (0.8 + 0.4 * random());
+      const fields = { url: shownUrl(document.url), error: messageOf(error), retryInMs: Math.round(nextMs) };
+      log.warn(`the ${nameOf(document)} could not be refreshed, the one that is there stays in use`, fields);
+    }
+    if (this.#held.get(key) === held) this.#schedule(held, nextMs);
+  }
+
+  /** Fetches and publishes; gives the time until the next refresh. */
+  async #update(held: Held): Promise<number> {
+    const { document, key } = held;
+    const fetched = await this.#options.fetch(document.url, { etag: held.etag, signal: this.#stop.signal });
+    if (fetched.kind === 'unchanged') return fetched.freshMs;
+    const read = readContent(document, fetched.text);
+    if (typeof read === 'string') throw new Error(read);
+    // What it leads to has to be there before anybody follows it.
+    await Promise.all(ledTo(read).map((next) => this.#whole(next)));
+    if (this.#held.get(key) !== held) return fetched.freshMs;
+    if (ledTo(read).some((next) => !this.#held.has(keyOf(next)))) throw new Error('a reload came between');
+    const changed = held.text !== fetched.text;
+    held.etag = fetched.etag;
+    if (changed) this.#change(held, fetched.text, read);
+    return fetched.freshMs;
+  }
+
+  #change(held: Held, text: string, read: Read): void {
+    held.text = text;
+    held.read = read;
+    held.version = this.#versions += 1;
+    const { log, publish } = this.#options;
+    const led = ledTo(read).flatMap((next) => this.#held.get(keyOf(next)) ?? []);
+    publish([...led, held].map(contentOf));
+    log.info(`the ${nameOf(held.document)} has changed and is in use`, { url: shownUrl(held.document.url) });
+  }
+
+  #schedule(held: Held, delayMs: number): void {
+    held.unschedule = this.#options.clock.schedule(() => void this.#refresh(held), delayMs);
+  }
+
+  /** Keys of what the configuration refers to and of what that leads to. */
+  #reachable(config: GatewayConfig): ReadonlySet<string> {
+    const keys = new Set<string>(remoteDocuments(config).keys());
+    for (const key of keys) {
+      const held = this.#held.get(key);
+      // The set grows while it is walked, until nothing leads further.
+      if (held !== undefined) for (const next of ledTo(held.read)) keys.add(keyOf(next));
+    }
+    return keys;
+  }
+}
+
+function contentOf({ key, document, text, version }: Held): ResourceContent {
+  return { key, document, text, version };
+}
