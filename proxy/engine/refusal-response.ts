@@ -17,11 +17,16 @@ const GRPC_STATUS: Readonly<Record<number, number>> = {
 const GRPC_UNKNOWN = 2;
 const GRPC_UNAVAILABLE = 14;
 
+/** Headers about a body, or a status, that a gRPC client gets in another form. */
+const DESCRIBES_BODY = /^(content-|grpc-)/;
+
 /** The one place that turns an error of the gateway into an answer: plain text, or trailers-only for a gRPC client. */
 export function refusalResponse(refusal: Refusal, request: Pick<HttpRequest, 'headers'>): HttpResponse {
-  const response = isGrpc(request) ? grpcRefusal(refusal) : plainRefusal(refusal);
+  const grpc = isGrpc(request);
+  const response = grpc ? grpcRefusal(refusal) : plainRefusal(refusal);
   response.headers.set('x-gw-reason', refusal.reason);
-  for (const [name, value] of refusal.headers ?? []) response.headers.append(name, value);
+  for (const [name, value] of refusal.headers ?? [])
+    if (!grpc || !DESCRIBES_BODY.test(name)) response.headers.append(name, value);
   return response;
 }
 
@@ -34,6 +39,8 @@ export function isGrpc(request: Pick<HttpRequest, 'headers'>): boolean {
 }
 
 function plainRefusal(refusal: Refusal): HttpResponse {
+  const { status, body } = refusal;
+  if (body !== undefined) return { status, headers: new Headers(), body: new BufferedBody(body) };
   if (refusal.bodyless === true) return { status: refusal.status, headers: new Headers(), body: emptyBody };
   const headers = Headers.from([['content-type', 'text/plain']]);
   return { status: refusal.status, headers, body: new BufferedBody(Buffer.from(refusal.message)) };

@@ -13,6 +13,11 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'http2-settings',
 ]);
 
+/** Whether a field of that lower-case name concerns one connection alone. */
+export function isHopByHop(name: string): boolean {
+  return HOP_BY_HOP.has(name);
+}
+
 /**
  * Removes what belongs to the client's connection: the hop-by-hop fields and those that `Connection` names.
  * `te: trailers` stays. Returns the protocol of a requested upgrade, or null.

@@ -27,6 +27,8 @@ export interface Refusal {
   /** Plain text for the client, and the log's `error`. */
   readonly message: string;
   readonly headers?: Headers | undefined;
+  /** Sent as it stands instead of the message, with no type of its own: what a policy service wants the client to see. */
+  readonly body?: Uint8Array | undefined;
   /** The body is empty although there is a message (413 and 502 of the buffer policy). */
   readonly bodyless?: boolean | undefined;
 }

@@ -1,0 +1,46 @@
+import type { Exchange } from './exchange.ts';
+import type { Refusal } from './refusal.ts';
+import { refuse } from './refusal.ts';
+import type { Clock } from './wait.ts';
+import { clientLeft, requestTimeout } from './wait.ts';
+
+/** How long work on an exchange's behalf is worth it: until its deadline, and while its client is there. */
+export class Patience {
+  readonly #abort = new AbortController();
+  readonly #unlisten: () => void;
+  readonly #unschedule: (() => void) | null;
+  #refusal: Refusal | null = null;
+
+  constructor(exchange: Exchange, clock: Clock) {
+    this.#unlisten = exchange.onClientGone(() => this.#end(clientLeft));
+    const { deadlineAt } = exchange;
+    const late = (): void => this.#end(requestTimeout);
+    this.#unschedule = deadlineAt === null ? null : clock.schedule(late, deadlineAt - clock.now());
+  }
+
+  /** Aborted when the work is to be given up. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Why the work was given up; null while it goes on. */
+  get refusal(): Refusal | null {
+    return this.#refusal;
+  }
+
+  /** The work is over: neither the clock nor the exchange is listened to any more. */
+  release(): void {
+    this.#unlisten();
+    this.#unschedule?.();
+  }
+
+  #end(refusal: Refusal): void {
+    this.#refusal ??= refusal;
+    this.#abort.abort(new Error(refusal.message));
+  }
+}
+
+/** What to answer when the client's body could not be read to where it was needed. */
+export function bodyRefusal(error: Error, patience: Patience): Refusal {
+  return patience.refusal ?? refuse(400, 'InvalidRequest', `request body was cut: ${error.message}`);
+}
