@@ -1,17 +1,16 @@
-import type { BackendPolicies, SimpleBackendRef } from '../../src/config/ir/index.ts';
+import type { ServiceRef } from '../../src/config/ir/policy/policy-service.ts';
 import type { Headers } from '../exchange/headers.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 
-/** A service that a policy calls, and how it is connected to; the IR of `service | host | backend` with `policies`. */
-export interface ServiceRef {
-  readonly target: SimpleBackendRef;
-  readonly policies: BackendPolicies;
-}
+export type { ServiceRef } from '../../src/config/ir/policy/policy-service.ts';
+
+/** What the calls count as in `upstream_call_duration_seconds`. */
+export type ServiceUse = 'Http' | 'ExtAuthz' | 'ExtProc' | 'Guardrail' | 'RateLimit' | 'Oidc';
 
 /** Makes clients of policy services; one per data thread. */
 export interface Services {
-  /** Compiles how the service is reached. Throws a `GwError` for a reference to nothing. */
-  open(ref: ServiceRef): ServiceClient;
+  /** Compiles how the service is reached; called while policies are compiled. Throws a `GwError` for a reference to nothing. */
+  open(ref: ServiceRef, use?: ServiceUse): ServiceClient;
 }
 
 export interface CallOptions {
@@ -57,11 +56,15 @@ export interface RpcMethod<I, O> {
   readonly path: string;
   encode(message: I): Uint8Array;
   decode(bytes: Uint8Array): O;
+  /** Loads what the codec takes, so that no request waits for it; called while policies are compiled. */
+  prepare?(): void;
 }
 
 export interface RpcOptions extends CallOptions {
   /** Initial metadata. */
   readonly metadata?: Headers | undefined;
+  /** The largest message that is taken; 4 MiB by default. */
+  readonly maxMessageBytes?: number | undefined;
 }
 
 export interface RpcEvents<O> {
@@ -78,6 +81,9 @@ export interface RpcStream<I> {
   /** Messages wait for the peer's window; stop producing until `onDrain`. */
   readonly full: boolean;
   onDrain(listener: () => void): void;
+  /** Holds back messages of the server; those of the piece that is being read still come. */
+  pause(): void;
+  resume(): void;
 }
 
 export type ServiceFailureKind = 'unreachable' | 'timeout' | 'cancelled' | 'protocol' | 'status' | 'tooLarge';
