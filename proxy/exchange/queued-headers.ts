@@ -7,10 +7,21 @@ import { Headers } from './headers.ts';
 export class QueuedHeaders {
   readonly #overwriting = new Headers();
   readonly #defaults = new Headers();
+  readonly #items = new Headers();
 
   /** Replaces the response's fields of that name; every value queued for a name is kept. */
   add(name: string, value: string): void {
     this.#overwriting.append(name, value);
+  }
+
+  /** Replaces the response's fields of that name, and what was queued for it before. */
+  set(name: string, value: string): void {
+    this.#overwriting.set(name, value);
+  }
+
+  /** Takes back what was queued to replace the fields of a lower-case name. */
+  drop(name: string): void {
+    this.#overwriting.remove(name);
   }
 
   /** Only when neither the response nor an earlier policy has that name. */
@@ -18,13 +29,28 @@ export class QueuedHeaders {
     if (!this.#defaults.has(name)) this.#defaults.append(name, value);
   }
 
+  /** One more item of a field that is a list (`vary`), whose other items stay. */
+  addItem(name: string, item: string): void {
+    this.#items.append(name, item);
+  }
+
   has(name: string): boolean {
-    return this.#overwriting.has(name) || this.#defaults.has(name);
+    return this.#overwriting.has(name) || this.#defaults.has(name) || this.#items.has(name);
   }
 
   mergeInto(headers: Headers): void {
     for (const [name, value] of this.#defaults) if (!headers.has(name)) headers.append(name, value);
     for (const name of new Set(this.#overwriting.names)) headers.remove(name);
     for (const [name, value] of this.#overwriting) headers.append(name, value);
+    for (const [name, item] of this.#items) mergeItem(headers, name, item);
   }
+}
+
+function mergeItem(headers: Headers, name: string, item: string): void {
+  const values = headers.getAll(name);
+  const items = values.join(',').split(',');
+  const wanted = item.toLowerCase();
+  // `Vary: *` says more than any name (RFC 9110 section 12.5.5).
+  if (items.some((known) => known.trim() === '*' || known.trim().toLowerCase() === wanted)) return;
+  headers.set(name, [...values.filter((value) => value.trim() !== ''), item].join(', '));
 }

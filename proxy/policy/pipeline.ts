@@ -2,6 +2,8 @@ import type { BackendPolicies, GatewayPolicies, RoutePolicies } from '../../src/
 import { authorization } from './authorization/compile.ts';
 import { bufferRequest, bufferResponse } from './buffer/compile.ts';
 import type { PolicyDeps } from './contract.ts';
+import { cors } from './cors/compile.ts';
+import { csrf } from './csrf/compile.ts';
 import { delay } from './delay/compile.ts';
 import { directResponse } from './direct-response/compile.ts';
 import type { Effective } from './effective.ts';
@@ -24,6 +26,8 @@ import { hostRewriteOf, urlRewrite } from './url-rewrite/compile.ts';
  * basicAuth, apiKey, extAuthz, authorization, extProc, transformations.
  */
 const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
+  // First: preflights carry no credentials, and refusals of what follows need the headers too.
+  onGateway('cors', 'gateway cors', cors),
   // After everything that finds out who calls.
   onGateway('authorization', 'gateway authorization', authorization),
 ];
@@ -35,6 +39,8 @@ const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
 const routeRequestOrder = [
   // First: its deadline bounds every wait that follows.
   onRoute('timeout', null, timeout),
+  // Before whatever asks for credentials: preflights carry none, and refusals need the headers too.
+  onRoute('cors', 'cors', cors),
   // After everything that finds out who calls, before anything that counts or changes.
   onRoute('authorization', 'authorization', authorization),
   // Only tells; the plan runs around the upstream call.
@@ -43,6 +49,8 @@ const routeRequestOrder = [
   onRoute('buffer', 'buffer', ({ request }, context) =>
     request === undefined ? null : bufferRequest(request, context),
   ),
+  // After what may change the request, before it goes on.
+  onRoute('csrf', 'csrf', csrf),
   // Before the rewrite, whose authority wins.
   onRoute('requestHeaderModifier', 'request header modifier', requestHeaderModifier),
   // Before the redirect, which then sees the new path.

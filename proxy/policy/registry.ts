@@ -8,12 +8,14 @@ export type Merge = 'mostSpecific' | 'leastSpecific' | 'rules';
 
 /** Every policy of the gateway phase, which is a policy of the route phase too. */
 export const gatewayPolicies = {
+  cors: 'mostSpecific',
   authorization: 'rules',
 } as const satisfies Record<keyof GatewayPolicies, Merge>;
 
 /** Every policy of the route phase, and how its definitions merge. One line per policy. */
 export const routePolicies = {
   ...gatewayPolicies,
+  csrf: 'mostSpecific',
   timeout: 'mostSpecific',
   retry: 'mostSpecific',
   buffer: 'leastSpecific',

@@ -14,6 +14,8 @@ export type * from './policy/oidc.ts';
 export type * from './document.ts';
 export type * from './policy/backend-auth.ts';
 export type * from './policy/backend-tunnel.ts';
+export type * from './policy/cors.ts';
 export type * from './policy/credential-location.ts';
+export type * from './policy/csrf.ts';
 export type * from './process.ts';
 export type * from './tls.ts';

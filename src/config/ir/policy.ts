@@ -1,5 +1,7 @@
 import type { SimpleBackendRef } from './backend.ts';
 import type { Authorization } from './policy/authorization.ts';
+import type { Cors } from './policy/cors.ts';
+import type { Csrf } from './policy/csrf.ts';
 import type { Keepalives } from './process.ts';
 import type { BackendTls, KeyExchangeGroup, TlsVersion } from './tls.ts';
 
@@ -99,6 +101,7 @@ export interface HealthPolicy {
  * policy of more than a few lines has its type in a file of its own under `policy/`.
  */
 export interface GatewayPolicies {
+  readonly cors?: Cors | undefined;
   readonly authorization?: Authorization | undefined;
 }
 
@@ -117,6 +120,7 @@ export interface BackendPolicies {
 
 /** What may be attached to a route. `backendTLS` is handed on to the backends of the route. */
 export interface RoutePolicies extends GatewayPolicies {
+  readonly csrf?: Csrf | undefined;
   readonly timeout?: Timeout | undefined;
   readonly retry?: Retry | undefined;
   readonly buffer?: BufferPolicy | undefined;

@@ -21,12 +21,14 @@ import type { BackendTcpSpec, KeepalivesSpec } from '../schema/policy/tcp.ts';
 import type { UrlRewriteSpec } from '../schema/policy/url-rewrite.ts';
 import type { Context } from './context.ts';
 import { authorization } from './policy/authorization.ts';
+import { cors } from './policy/cors.ts';
 import { simpleBackendRef, type Place } from './simple-backend.ts';
 import { backendTls } from './tls.ts';
 
 /** Policies of a listener, which routes take too; a policy that is not there is not a key of the result. */
 export function gatewayPolicies(_context: Context, spec: GatewayPoliciesSpec, _place: Place): GatewayPolicies {
   return present({
+    cors: spec.cors && cors(spec.cors),
     authorization: spec.authorization && authorization(spec.authorization),
   });
 }
@@ -36,6 +38,7 @@ export function routePolicies(context: Context, spec: RoutePoliciesSpec | undefi
   if (spec === undefined) return {};
   return present({
     ...gatewayPolicies(context, spec, place),
+    csrf: spec.csrf,
     timeout: spec.timeout && {
       requestTimeoutMs: spec.timeout.requestTimeout,
       backendRequestTimeoutMs: spec.timeout.backendRequestTimeout,

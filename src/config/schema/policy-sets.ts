@@ -50,7 +50,7 @@ export const gatewayPolicyShape = {
   authorization: authorization.optional(),
   extAuthz: notBuilt(authz, 'the policy `extAuthz`'),
   extProc: notBuilt(extProc(connection), 'the policy `extProc`'),
-  cors: notBuilt(cors, 'the policy `cors`'),
+  cors: cors.optional(),
   transformations: notBuilt(transformations, 'the policy `transformations`'),
   basicAuth: notBuilt(basicAuth, 'the policy `basicAuth`'),
   apiKey: notBuilt(apiKey, 'the policy `apiKey`'),
@@ -61,7 +61,7 @@ const gatewayPolicies = object('Policies of a gateway.', gatewayPolicyShape);
 /** Everything that may be attached to a route; also the choice of a targeted policy. */
 export const routePolicyShape = {
   ...gatewayPolicyShape,
-  csrf: notBuilt(csrf, 'the policy `csrf`'),
+  csrf: csrf.optional(),
   localRateLimit: notBuilt(localRateLimit, 'the policy `localRateLimit`'),
   remoteRateLimit: notBuilt(remoteRateLimit(connection), 'the policy `remoteRateLimit`'),
   timeout: timeout.optional(),
