@@ -4,34 +4,26 @@ import { endpointIdentities, hostIdentity } from '../backends/endpoint-identity.
 import { EndpointStore } from '../backends/endpoint-store.ts';
 import type { EndpointInfo } from '../backends/endpoint-view.ts';
 import { serviceEndpoints } from '../backends/service-endpoints.ts';
-
-/** Rows of a configuration that is being tried. */
-export interface ReservedRows {
-  readonly rows: ReadonlyMap<string, number>;
-  /** It went live: the rows that only its predecessor used are given back. */
-  keep(): void;
-  giveBack(): void;
-}
+import { type ReservedRows, RowUse } from '../shared-rows/reserved-rows.ts';
 
 /** The endpoint state of the replica and who uses it: the live configuration, and for a moment the one that is tried. */
 export class EndpointRows {
   readonly #store = new EndpointStore();
-  #live: ReadonlyMap<string, number> = new Map();
+  readonly #use = new RowUse(this.#store);
 
   get buffer(): SharedArrayBuffer {
     return this.#store.buffer;
   }
 
   reserve(config: GatewayConfig): ReservedRows {
-    const rows = this.#store.acquireAll(endpointIdentities(config));
-    return {
-      rows,
-      keep: () => {
-        this.#store.releaseAll(this.#live.keys());
-        this.#live = rows;
-      },
-      giveBack: () => this.#store.releaseAll(rows.keys()),
-    };
+    return this.#use.reserve(endpointIdentities(config));
+  }
+
+  /** The state as it is now, to be looked at without changing it. */
+  copy(config: GatewayConfig): { memory: SharedArrayBuffer; rows: ReadonlyMap<string, number> } {
+    const reserved = this.reserve(config);
+    reserved.giveBack();
+    return { memory: this.buffer.slice(0), rows: reserved.rows };
   }
 
   live(nowMs: number): LiveEndpoints {
