@@ -5,6 +5,8 @@ export interface EndpointRequest {
   readonly query: URLSearchParams;
   /** Aborted when the client has gone. */
   readonly signal: AbortSignal;
+  /** Reads the body; rejects when it is larger than the admin interface takes. */
+  body(): Promise<Uint8Array>;
 }
 
 export type EndpointReply =

@@ -10,6 +10,7 @@ export interface RoutedRequest {
   readonly target: string;
   readonly hints: BrowserHints;
   readonly signal: AbortSignal;
+  body(): Promise<Uint8Array>;
 }
 
 /** Finds the endpoint of a request and turns whatever happens into a reply. */
@@ -32,7 +33,13 @@ export class AdminRouter {
     const refused = endpoint.guarded?.includes(method) === true ? refusedSite(request.hints) : null;
     if (refused !== null) return text(403, `${refused}\n`);
     try {
-      return await endpoint.handle({ method, path: url.pathname, query: url.searchParams, signal: request.signal });
+      return await endpoint.handle({
+        method,
+        path: url.pathname,
+        query: url.searchParams,
+        signal: request.signal,
+        body: () => request.body(),
+      });
     } catch (error) {
       return this.#failed(endpoint, error);
     }
@@ -43,7 +50,13 @@ export class AdminRouter {
     const gone = new AbortController();
     const { host, origin, 'sec-fetch-site': fetchSite } = call.headers;
     const hints = { host, origin, fetchSite, localAddress: undefined };
-    const reply = await this.route({ method: call.method, target: call.path, hints, signal: gone.signal });
+    const reply = await this.route({
+      method: call.method,
+      target: call.path,
+      hints,
+      signal: gone.signal,
+      body: () => Promise.resolve(call.body ?? new Uint8Array()),
+    });
     if (reply.kind === 'whole') return { status: reply.status, headers: reply.headers, body: reply.body };
     gone.abort();
     return {

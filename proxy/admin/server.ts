@@ -4,7 +4,7 @@ import type { ListenAddress } from '../../src/config/ir/index.ts';
 import { refusedHost, type BrowserHints } from './browser-guard.ts';
 import { text, type EndpointReply, type ReplyStream } from './endpoint.ts';
 import { LocalServer } from './local-server.ts';
-import type { AdminRouter } from './router.ts';
+import { badParameter, type AdminRouter } from './router.ts';
 
 /** Opens the admin interface. */
 export function openAdminServer(address: ListenAddress, router: AdminRouter): Promise<LocalServer> {
@@ -27,15 +27,36 @@ interface Work {
 async function answer({ request, response, router, configured }: Work): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  // Bodies mean nothing here: they are read and forgotten.
-  request.resume();
   const hints = hintsOf(request);
   const refused = refusedHost(hints, configured);
   const reply =
     refused === null
-      ? await router.route({ method: request.method ?? 'GET', target: request.url ?? '/', hints, signal: gone.signal })
+      ? await router.route({
+          method: request.method ?? 'GET',
+          target: request.url ?? '/',
+          hints,
+          signal: gone.signal,
+          body: () => readBody(request),
+        })
       : text(403, `${refused}\n`);
+  // What nobody asked for is read and forgotten.
+  request.resume();
   if (!response.destroyed) send(response, reply, request.method === 'HEAD');
+}
+
+const MAX_BODY_BYTES = 4 * 2 ** 20;
+
+async function readBody(request: IncomingMessage): Promise<Uint8Array> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request) {
+    // `as`: no encoding is set, so the parts are buffers.
+    const piece = part as Buffer;
+    bytes += piece.byteLength;
+    if (bytes > MAX_BODY_BYTES) throw badParameter('the body is too large');
+    parts.push(piece);
+  }
+  return Buffer.concat(parts);
 }
 
 function hintsOf(request: IncomingMessage): BrowserHints {

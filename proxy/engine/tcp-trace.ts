@@ -1,18 +1,18 @@
 import type { ConnectionFacts } from '../exchange/connection.ts';
 import type { ConnectionError, TcpRecord, TunnelContext } from '../listener/contract.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
-import type { TraceTap } from '../telemetry/trace-tap.ts';
+import type { RequestTraces } from '../telemetry/trace-tap.ts';
 
 /**
  * Traces of what is no HTTP request: connections of TCP and TLS routes, and connections that were refused before they
  * carried anything. Followers get them; a watcher that waits for one request is left to wait for a request.
  */
 export class ConnectionTraces {
-  readonly #traces: TraceTap;
+  readonly #traces: RequestTraces;
   readonly #nextId: () => string;
   readonly #open = new Map<number, Recorder>();
 
-  constructor(traces: TraceTap, nextId: () => string) {
+  constructor(traces: RequestTraces, nextId: () => string) {
     this.#traces = traces;
     this.#nextId = nextId;
   }

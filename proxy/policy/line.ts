@@ -79,7 +79,8 @@ function requestLine<P, K extends keyof P & string>(
   { policy, stage, compile }: Omit<Place<P, K, RequestStep>, 'phase'> & { readonly stage: string | null },
 ): RequestLine<P> {
   return (effective, deps) => {
-    const run = compiled(effective, deps, { phase, policy, compile });
+    const make = (): RequestStep | null => compiled(effective, deps, { phase, policy, compile });
+    const run = deps.dryRun === undefined ? make() : deps.dryRun.request(policy, make);
     return run === null ? null : { policy, stage, run, snapshot: deps.snapshot };
   };
 }
@@ -95,8 +96,9 @@ function responseStep<P, K extends keyof P & string>(
   deps: PolicyDeps,
   place: Place<P, K, ResponseStep> & { readonly stage: string },
 ): NamedResponseStep | null {
-  const run = compiled(effective, deps, place);
   const { policy, stage } = place;
+  const make = (): ResponseStep | null => compiled(effective, deps, place);
+  const run = deps.dryRun === undefined ? make() : deps.dryRun.response(policy, make);
   return run === null ? null : { policy, stage, run, snapshot: deps.responseSnapshot };
 }
 

@@ -1,3 +1,4 @@
+import type { ExplainQuestion, Explanation } from '../../src/admin/protocol/explanation.ts';
 import type { ConfigStatus } from '../../src/admin/protocol/status.ts';
 import type { GatewayConfig, ProcessConfig } from '../../src/config/ir/index.ts';
 import { GwError, messageOf } from '../../src/shared/errors.ts';
@@ -6,6 +7,8 @@ import type { AdminCall, AdminReply } from '../admin/admin-call.ts';
 import { configDumpEndpoint } from '../admin/config-dump/endpoint.ts';
 import { configStatusEndpoint } from '../admin/config-status.ts';
 import type { Endpoint } from '../admin/endpoint.ts';
+import { reserveAll } from '../shared-rows/reserved-rows.ts';
+import { explainEndpoint } from '../admin/explain.ts';
 import { indexEndpoint } from '../admin/index-page.ts';
 import { logControl, LogLevels } from '../admin/log-levels.ts';
 import { loggingEndpoint } from '../admin/logging.ts';
@@ -26,6 +29,7 @@ import { ConfigHistory } from './config-history.ts';
 import type { ConfigProvider, ConfigWatch, ReadConfig } from './config-provider.ts';
 import type { BoundAddress, CreateDataPlane } from './data-plane.ts';
 import { DataThreads } from './data-threads.ts';
+import { BucketRows } from './bucket-state.ts';
 import { EndpointRows } from './endpoint-state.ts';
 import { HeartbeatWatch } from './heartbeat.ts';
 import { LocalServers, type LocalAddresses } from './local-servers.ts';
@@ -77,6 +81,7 @@ export class Gateway {
   readonly #hub = new TraceHub(this.#gate);
   readonly #totals = new SeriesTotals();
   readonly #rows = new EndpointRows();
+  readonly #buckets = new BucketRows();
   readonly #ticketSecret = sharedRandom(48);
   readonly #queue = new ReloadQueue();
   readonly #runtime = new RuntimeFacts('control');
@@ -233,11 +238,14 @@ export class Gateway {
     for (const bind of config.binds) {
       if (bind.mode === 'standard' && bind.port !== 0 && !held.has(bind.port)) await probePort(bind);
     }
-    const reserved = this.#rows.reserve(config);
+    const reserved = reserveAll({
+      endpoints: () => this.#rows.reserve(config),
+      buckets: () => this.#buckets.reserve(config),
+    });
     try {
       await this.#resources.load(config);
       const resources = () => this.#resources.contents(config);
-      await this.#threads.apply({ config, revision: read.revision, endpointRows: reserved.rows, resources });
+      await this.#threads.apply({ config, revision: read.revision, rows: reserved.rows, resources });
       reserved.keep();
       this.#resources.retain(config);
     } catch (error) {
@@ -272,6 +280,7 @@ export class Gateway {
         threadCount: count,
         reusePort: count > 1,
         endpoints: this.#rows.buffer,
+        buckets: this.#buckets.buffer,
         ticketSecret: this.#ticketSecret,
         traceGate: this.#gate.buffer,
         heartbeats: this.#heartbeats.buffer,
@@ -307,9 +316,20 @@ export class Gateway {
         })),
       ),
       ...pprofEndpoints(this.#profiles()),
+      explainEndpoint((question) => this.#explain(question)),
       quitEndpoint(() => this.#quit()),
     ];
     return [indexEndpoint(endpoints, this.#options.build.version), ...endpoints];
+  }
+
+  /** The engine is loaded with the first question; it looks at copies, so that nothing live is changed. */
+  async #explain(question: ExplainQuestion): Promise<Explanation> {
+    const { explainRequest } = await import('../explain/explain.ts');
+    const config = { ...this.#history.live.config, process: this.#process };
+    return explainRequest(config, question, {
+      contents: this.#resources.contents(config),
+      endpoints: this.#rows.copy(config),
+    });
   }
 
   #profiles() {

@@ -11,8 +11,17 @@ export type TraceItem =
   /** `lost` events could not be queued in the data thread. */
   | { readonly kind: 'end'; readonly requestId: string; readonly lost: number };
 
+/** Who decides which requests are recorded. */
+export interface RequestTraces {
+  /** Ask for every request. */
+  watched(): boolean;
+  /** A recorder for something that is no request. */
+  beginFollowed(requestId: string): Recorder | null;
+  begin(requestId: string, originMs?: number): Recorder | null;
+}
+
 /** Decides, per request, whether it is recorded, and sends its events to the control thread. */
-export class TraceTap {
+export class TraceTap implements RequestTraces {
   readonly #gate: TraceGate;
   readonly #outbox: Outbox<TraceItem>;
 

@@ -42,7 +42,7 @@ export async function prepareInjection(
   };
 }
 
-async function readAll(stdin: AsyncIterable<Uint8Array | string>): Promise<Uint8Array> {
+export async function readAll(stdin: AsyncIterable<Uint8Array | string>): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for await (const part of stdin) parts.push(typeof part === 'string' ? Buffer.from(part) : part);
   return Buffer.concat(parts);

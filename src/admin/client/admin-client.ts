@@ -1,6 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { GwError, messageOf } from '../../shared/errors.ts';
 import { asObject, asText, isObject, type JsonObject } from '../protocol/lenient.ts';
+import { decodeExplanation } from '../protocol/decode-explanation.ts';
+import type { ExplainQuestion, Explanation } from '../protocol/explanation.ts';
 import { formatAddress, hostInUrl, type AdminAddress } from './address.ts';
 import { InterruptedError, ProtocolError, StatusError, TimeoutError, transportError } from './errors.ts';
 import { TraceStream } from './trace-stream.ts';
@@ -32,6 +34,7 @@ export interface TraceOptions {
 }
 
 interface CallOptions {
+  readonly body?: string | undefined;
   readonly method?: 'GET' | 'POST' | undefined;
   readonly timeoutMs?: number | undefined;
   readonly onBytes?: ((bytes: number) => void) | undefined;
@@ -88,6 +91,14 @@ export class AdminClient {
     const suffix = query.filter(Boolean).join('&');
     const answer = await this.#call(`/logging${suffix === '' ? '' : `?${suffix}`}`, { method: 'POST' });
     return answer.body.toString('utf8');
+  }
+
+  /** What the proxy would do with a request. */
+  async explain(question: ExplainQuestion): Promise<Explanation> {
+    const raw = await this.#json('/debug/explain', { method: 'POST', body: JSON.stringify(question) });
+    const explanation = decodeExplanation(raw);
+    if (explanation === undefined) throw this.#otherProtocol('to /debug/explain with something else');
+    return explanation;
   }
 
   /** Asks the proxy to drain and stop. */
@@ -149,8 +160,8 @@ export class AdminClient {
     return value;
   }
 
-  async #json(path: string): Promise<unknown> {
-    const answer = await this.#call(path, {});
+  async #json(path: string, options: CallOptions = {}): Promise<unknown> {
+    const answer = await this.#call(path, options);
     const text = answer.body.toString('utf8');
     try {
       return JSON.parse(text);
@@ -166,7 +177,8 @@ export class AdminClient {
     const limit = AbortSignal.timeout(options.timeoutMs ?? this.#options.timeoutMs);
     const signal = this.#options.signal === undefined ? limit : AbortSignal.any([limit, this.#options.signal]);
     try {
-      const answer = await this.#send(path, { method: options.method ?? 'GET', signal });
+      const { method = 'GET', body: sent } = options;
+      const answer = await this.#send(path, { method, signal, ...(sent === undefined ? {} : { body: sent }) });
       if (answer.statusCode !== 200) throw await this.#refusal(path.replace(/\?.*$/s, ''), answer);
       const body = await collect(answer.body, options.onBytes);
       return { contentType: String(answer.headers['content-type'] ?? ''), body };
@@ -180,6 +192,7 @@ export class AdminClient {
     options: {
       readonly method: 'GET' | 'POST';
       readonly headers?: Record<string, string>;
+      readonly body?: string;
       readonly signal: AbortSignal;
     },
   ): Promise<Dispatcher.ResponseData> {

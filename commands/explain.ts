@@ -1,0 +1,70 @@
+import { Flags } from '@oclif/core';
+import type { ExplainQuestion, Explanation } from '../src/admin/protocol/explanation.ts';
+import { renderExplanation } from '../ui/text/explanation.ts';
+import { configSourceOf } from './_base/config-source.ts';
+import { liveTargetFlags, outputFlag, portFlag, resourceArg } from './_base/flags.ts';
+import { GwCommand } from './_base/gw-command.ts';
+import { questionOf } from './_base/question.ts';
+import { withClient } from './_base/target.ts';
+import { renderDocument } from './_base/view.ts';
+
+const request = { helpGroup: 'REQUEST' };
+
+export default class Explain extends GwCommand {
+  static override takesRest = true;
+  static override summary = 'What would happen to a request: listener, route, policies, backend. Nothing is sent.';
+  static override description = [
+    "The request stands behind --, in curl's words. The engine itself runs on it, with the configuration of -f or the live one of a proxy, and nothing is called: no backend, no policy service. A policy that depends on a service is named and taken as allowed; rate limits count nothing.",
+    '+ is a policy that applies, x one that denies, - one that does not concern the request, ? one that would ask a service. For each route that lost, the first thing that did not match is told.',
+  ].join('\n');
+  static override usage = 'explain [RESOURCE] [flags] -- [curl options] URL';
+  static override args = resourceArg;
+  static override flags = {
+    file: Flags.string({
+      char: 'f',
+      helpGroup: 'TARGET',
+      helpValue: '<path>',
+      summary: 'A configuration file instead of a proxy; - is stdin.',
+    }),
+    ...liveTargetFlags,
+    port: portFlag({ ...request, summary: 'Port of the listener; without it that of the URL, or the only one.' }),
+    from: Flags.string({ ...request, helpValue: '<ip[:port]>', summary: 'Address of the client. Default: 127.0.0.1.' }),
+    output: outputFlag(['text', 'json', 'yaml'] as const, 'text'),
+  };
+  static override examples = [
+    {
+      description: 'Which route takes it, and would it be let in?',
+      command: 'gwctl explain -f config.yaml -- http://shop.example/cart -X POST -H "x-team: red"',
+    },
+    {
+      description: 'The same, as the running proxy sees it',
+      command: 'gwctl explain --local -- http://shop.example/cart',
+    },
+  ];
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(Explain);
+    const question = await questionOf(this.rest, { port: flags.port, source: flags.from }, this.cli);
+    const source = configSourceOf({ file: flags.file }, this.cli);
+    const surroundings = { cli: this.cli, tell: (text: string) => this.note(text) };
+    const explanation =
+      source === undefined
+        ? await withClient({ ...flags, ...args }, surroundings, (client) => client.explain(question))
+        : await this.#fromFile(source, question);
+    await this.out(
+      flags.output === 'text'
+        ? renderExplanation(question, explanation, this.paint)
+        : await renderDocument(explanation, flags.output),
+    );
+  }
+
+  async #fromFile(
+    source: NonNullable<ReturnType<typeof configSourceOf>>,
+    question: ExplainQuestion,
+  ): Promise<Explanation> {
+    const { loadConfig } = await import('../src/config/index.ts');
+    const { explainFile } = await import('../proxy/explain/file.ts');
+    const { config } = await loadConfig(source, { env: this.cli.env });
+    return explainFile(config, question, (text) => this.note(`warning: ${text}`));
+  }
+}

@@ -1,0 +1,92 @@
+import type { TraceEvent } from '../../src/admin/protocol/trace-event.ts';
+import type { GatewayConfig } from '../../src/config/ir/index.ts';
+import { endpointIdentities } from '../backends/endpoint-identity.ts';
+import { EndpointStore } from '../backends/endpoint-store.ts';
+import { EndpointView } from '../backends/endpoint-view.ts';
+import { Engine, type EngineDeps } from '../engine/engine.ts';
+import { noExpressions, noServices, silentLog } from '../engine/policy-deps.ts';
+import { NamedStores } from '../policy/stores.ts';
+import { Runtime } from '../engine/runtime.ts';
+import { policySnapshots } from '../engine/tracing.ts';
+import type { ResourceContent } from '../resources/content.ts';
+import type { Resources } from '../resources/contract.ts';
+import { ThreadResources } from '../resources/thread-resources.ts';
+import { AccessLog } from '../telemetry/access-log.ts';
+import { Recorder } from '../telemetry/recorder.ts';
+import { Redaction } from '../telemetry/redaction.ts';
+import { ThreadMetrics } from '../telemetry/thread-metrics.ts';
+import { DryPolicies, dryClock, DryServices } from './dry-policies.ts';
+import { DryPools } from './dry-pools.ts';
+
+/** What a running gateway shares, memory as copies; left out, everything is as after a start without a network. */
+export interface DryState {
+  /** Documents that were fetched; the others are empty. */
+  readonly contents?: readonly ResourceContent[] | undefined;
+  readonly endpoints?: { readonly memory: SharedArrayBuffer; readonly rows: ReadonlyMap<string, number> } | undefined;
+}
+
+type DryRuntime = Runtime & { readonly pools: DryPools };
+
+/** A runtime for one request that is watched and goes nowhere. */
+export function dryRuntime(config: GatewayConfig, state: DryState, sink: (event: TraceEvent) => void): DryRuntime {
+  const redaction = new Redaction(config.process.sensitiveHeaders);
+  const metrics = new ThreadMetrics(() => {});
+  const { memory, rows } = state.endpoints ?? freshEndpoints(config);
+  const endpoints = new EndpointView(memory);
+  const log = silentLog();
+  const resources = new ThreadResources();
+  resources.update(state.contents ?? []);
+  const pools = new DryPools();
+  const engine = new Engine(config, {
+    revision: 'explain',
+    rows,
+    deps: { backends: { view: endpoints, random: () => 0 }, metrics, ...dryDeps(redaction, resources) },
+  });
+  const recorder = (requestId: string): Recorder => new Recorder(requestId, sink);
+  const runtime = new Runtime({
+    init: {
+      threadIndex: 0,
+      threadCount: 1,
+      reusePort: false,
+      shared: { endpoints: memory, ticketSecret: new SharedArrayBuffer(0) },
+      telemetry: {
+        metrics,
+        redaction,
+        accessLog: new AccessLog({ format: 'text', write() {} }),
+        traces: { watched: () => true, begin: recorder, beginFollowed: () => null },
+      },
+      log,
+      resources,
+      admin: () => Promise.resolve({ status: 200, headers: {}, body: '' }),
+    },
+    pools,
+    endpoints,
+    engine,
+  });
+  return Object.assign(runtime, { pools });
+}
+
+function dryDeps(
+  redaction: Redaction,
+  resources: Resources,
+): Pick<EngineDeps, 'policies' | 'expressions' | 'services'> {
+  const services = new DryServices();
+  return {
+    policies: {
+      clock: dryClock(),
+      stores: new NamedStores(),
+      resources,
+      log: silentLog(),
+      dryRun: new DryPolicies(services),
+      ...policySnapshots(redaction),
+    },
+    expressions: noExpressions,
+    services: () => services.over(noServices()),
+  };
+}
+
+function freshEndpoints(config: GatewayConfig) {
+  const identities = endpointIdentities(config);
+  const store = new EndpointStore(identities.size + 1);
+  return { memory: store.buffer, rows: store.acquireAll(identities) };
+}
