@@ -17,6 +17,8 @@ export interface EvalContext {
   /** What the engine knows by now: listener, route, backend, durations. */
   readonly progress: Progress | null;
   readonly trace: Recorder | null;
+  /** `performance.now()` at the arrival of the request. */
+  readonly startedAt?: number | undefined;
 }
 
 /** What has to be collected before an expression can be evaluated. */

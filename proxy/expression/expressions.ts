@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import type { Mention } from '../../src/cel/compile/compiler.ts';
+import { CustomFunctions } from '../../src/cel/compile/custom.ts';
+import { parseDefinitions } from '../../src/cel/custom/definitions.ts';
+import { library } from '../../src/cel/library/library.ts';
+import { isTaken } from '../../src/cel/names.ts';
+import { Program } from '../../src/cel/program.ts';
+import { credentialHeaders } from '../../src/shared/credentials.ts';
+import { Redaction } from '../telemetry/redaction.ts';
+import type { EvalContext, Expressions, Reads } from './contract.ts';
+import { CompiledExpression, type Report } from './expression.ts';
+import { stateFor } from './state.ts';
+import { gatewayHost, type EnvironmentFacts } from './variables/host.ts';
+import { readsBody } from './variables/message.ts';
+
+/** What expressions depend on besides the request. */
+export interface ExpressionOptions {
+  /** The text of `config.customFunctions`. */
+  readonly customFunctions?: string | undefined;
+  /** What `env` holds. */
+  readonly env?: EnvironmentFacts | undefined;
+  /** Lower-case names of headers that `redacted()` and traces hide, beyond the well-known ones. */
+  readonly sensitiveHeaders?: readonly string[] | undefined;
+}
+
+/** Compiles expressions over requests. Throws a `CelSyntaxError` when the custom functions are wrong. */
+export function createExpressions(options: ExpressionOptions = {}): Expressions {
+  const sensitive = new Set([...credentialHeaders, ...(options.sensitiveHeaders ?? [])]);
+  const redaction = new Redaction(options.sensitiveHeaders ?? []);
+  const host = gatewayHost(options.env ?? {}, (name) => sensitive.has(name));
+  const functions = library({ random: Math.random, uuid: randomUUID });
+  const custom =
+    options.customFunctions === undefined
+      ? new CustomFunctions()
+      : parseDefinitions(options.customFunctions, (name) => isTaken(name, functions));
+  const bodies = new Map();
+  const report: Report = (context, expression, message) => {
+    const requestState = stateFor(context, expression.reads, { host, redaction });
+    context.trace?.emit({ type: 'cel', expr: expression.source, requestState, result: { error: message } }, 'warn');
+  };
+  return {
+    compile: (source, where) => {
+      const program = Program.compile<EvalContext>(source, { host, functions, custom, bodies });
+      return new CompiledExpression(program, { where, reads: readsOf(program.mentions), report });
+    },
+  };
+}
+
+/** What has to be collected before. */
+function readsOf(mentions: readonly Mention[]): Reads {
+  return {
+    requestBody: mentions.some(({ variable, path }) => variable === 'request' && readsBody(path)),
+    responseBody: mentions.some(({ variable, path }) => variable === 'response' && readsBody(path)),
+    variables: new Set(mentions.map(({ variable }) => variable)),
+  };
+}

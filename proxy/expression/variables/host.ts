@@ -1,0 +1,38 @@
+import type { Host, Variable } from '../../../src/cel/compile/host.ts';
+import { variableNames } from '../../../src/cel/variable-names.ts';
+import { RecordMap } from '../../../src/cel/value/map.ts';
+import type { EvalContext } from '../contract.ts';
+import { destinationVariable, sourceVariable } from './connection.ts';
+import { apiKeyVariable, basicAuthVariable, jsonVariable, jwtVariable, metadataVariable } from './credentials.ts';
+import { requestVariable, responseVariable, type IsSensitive } from './message.ts';
+import { backendVariable, proxyVariable } from './progress.ts';
+
+/** Where the gateway runs, as its environment tells. */
+export interface EnvironmentFacts {
+  readonly podName?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly gateway?: string | undefined;
+}
+
+/** Every variable. Those of protocols that are not there are null. */
+export function gatewayHost(env: EnvironmentFacts, isSensitive: IsSensitive): Host<EvalContext> {
+  const environment = new RecordMap({ podName: env.podName, namespace: env.namespace, gateway: env.gateway });
+  const absent: Variable<EvalContext> = { read: () => null };
+  const known = new Map<string, Variable<EvalContext>>([
+    ['request', requestVariable(isSensitive)],
+    ['response', responseVariable(isSensitive)],
+    ['proxy', proxyVariable],
+    ['env', { read: () => environment }],
+    ['jwt', jwtVariable],
+    ['apiKey', apiKeyVariable],
+    ['basicAuth', basicAuthVariable],
+    ['source', sourceVariable],
+    ['destination', destinationVariable],
+    ['backend', backendVariable],
+    ['extauthz', jsonVariable((attributes) => attributes.extauthz)],
+    ['extproc', jsonVariable((attributes) => attributes.extproc)],
+    ['metadata', metadataVariable],
+  ]);
+  const variables = new Map(variableNames.map((name) => [name, known.get(name) ?? absent]));
+  return { variable: (name) => variables.get(name), variables: variableNames };
+}

@@ -1,0 +1,20 @@
+/** Every name that expressions of the gateway may use; one whose facts are not there is null. */
+export const variableNames: readonly string[] = [
+  'request',
+  'response',
+  'proxy',
+  'env',
+  'jwt',
+  'apiKey',
+  'basicAuth',
+  'source',
+  'destination',
+  'backend',
+  'extauthz',
+  'extproc',
+  'metadata',
+  'llm',
+  'llmRequest',
+  'mcp',
+  'mcpGuardrails',
+];
