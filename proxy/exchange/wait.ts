@@ -46,3 +46,24 @@ export function waitWithin(exchange: Exchange, durationMs: number, clock: Clock)
     );
   });
 }
+
+/** Waits for work that somebody else does, but not beyond the exchange's deadline nor its client. A failure is an end too. */
+export function settledWithin(
+  exchange: Exchange,
+  work: Promise<unknown>,
+  clock: Clock,
+): Promise<'settled' | Exclude<Waited, 'elapsed'>> {
+  if (exchange.clientGone) return Promise.resolve('clientGone');
+  const left = exchange.deadlineAt === null ? null : exchange.deadlineAt - clock.now();
+  return new Promise((resolve) => {
+    const end = (how: 'settled' | 'deadline' | 'clientGone'): void => {
+      unlisten();
+      unschedule?.();
+      resolve(how);
+    };
+    const unlisten = exchange.onClientGone(() => end('clientGone'));
+    const unschedule = left === null ? null : clock.schedule(() => end('deadline'), left);
+    const settled = (): void => end('settled');
+    work.then(settled, settled);
+  });
+}

@@ -8,6 +8,7 @@ import { delay } from './delay/compile.ts';
 import { directResponse } from './direct-response/compile.ts';
 import type { Effective } from './effective.ts';
 import { requestHeaderModifier, responseHeaderModifier, settledHost } from './header-modifier/compile.ts';
+import { jwtAuth } from './jwt-auth/compile.ts';
 import type { RequestLine } from './line.ts';
 import { onBackend, onBackendResponse, onGateway, onRoute, onRouteResponse } from './line.ts';
 import type { MirrorPlan } from './request-mirror/compile.ts';
@@ -28,6 +29,8 @@ import { hostRewriteOf, urlRewrite } from './url-rewrite/compile.ts';
 const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
   // First: preflights carry no credentials, and refusals of what follows need the headers too.
   onGateway('cors', 'gateway cors', cors),
+  // Before whatever reads the claims.
+  onGateway('jwtAuth', 'gateway jwt', jwtAuth),
   // After everything that finds out who calls.
   onGateway('authorization', 'gateway authorization', authorization),
 ];
@@ -41,6 +44,8 @@ const routeRequestOrder = [
   onRoute('timeout', null, timeout),
   // Before whatever asks for credentials: preflights carry none, and refusals need the headers too.
   onRoute('cors', 'cors', cors),
+  // Before whatever reads the claims.
+  onRoute('jwtAuth', 'jwt auth', jwtAuth),
   // After everything that finds out who calls, before anything that counts or changes.
   onRoute('authorization', 'authorization', authorization),
   // Only tells; the plan runs around the upstream call.

@@ -8,6 +8,7 @@ export type Merge = 'mostSpecific' | 'leastSpecific' | 'rules';
 
 /** Every policy of the gateway phase, which is a policy of the route phase too. */
 export const gatewayPolicies = {
+  jwtAuth: 'mostSpecific',
   cors: 'mostSpecific',
   authorization: 'rules',
 } as const satisfies Record<keyof GatewayPolicies, Merge>;

@@ -2,6 +2,7 @@ import type { SimpleBackendRef } from './backend.ts';
 import type { Authorization } from './policy/authorization.ts';
 import type { Cors } from './policy/cors.ts';
 import type { Csrf } from './policy/csrf.ts';
+import type { JwtAuth } from './policy/jwt-auth.ts';
 import type { Keepalives } from './process.ts';
 import type { BackendTls, KeyExchangeGroup, TlsVersion } from './tls.ts';
 
@@ -101,6 +102,7 @@ export interface HealthPolicy {
  * policy of more than a few lines has its type in a file of its own under `policy/`.
  */
 export interface GatewayPolicies {
+  readonly jwtAuth?: JwtAuth | undefined;
   readonly cors?: Cors | undefined;
   readonly authorization?: Authorization | undefined;
 }

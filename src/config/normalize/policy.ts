@@ -22,13 +22,15 @@ import type { UrlRewriteSpec } from '../schema/policy/url-rewrite.ts';
 import type { Context } from './context.ts';
 import { authorization } from './policy/authorization.ts';
 import { cors } from './policy/cors.ts';
+import { jwtAuth } from './policy/jwt-auth.ts';
 import { simpleBackendRef, type Place } from './simple-backend.ts';
 import { backendTls } from './tls.ts';
 
 /** Policies of a listener, which routes take too; a policy that is not there is not a key of the result. */
-export function gatewayPolicies(_context: Context, spec: GatewayPoliciesSpec, _place: Place): GatewayPolicies {
+export function gatewayPolicies(context: Context, spec: GatewayPoliciesSpec, place: Place): GatewayPolicies {
   return present({
     cors: spec.cors && cors(spec.cors),
+    jwtAuth: spec.jwtAuth && jwtAuth(context, spec.jwtAuth, [...place.path, 'jwtAuth']),
     authorization: spec.authorization && authorization(spec.authorization),
   });
 }

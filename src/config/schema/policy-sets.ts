@@ -46,7 +46,7 @@ const guardrails = mcpGuardrails(connection);
 /** The nine policies that may stand on a gateway or a listener, run before a route is chosen. */
 export const gatewayPolicyShape = {
   oidc: notBuilt(oidc, 'the policy `oidc`'),
-  jwtAuth: notBuilt(jwtAuth, 'the policy `jwtAuth`'),
+  jwtAuth: jwtAuth.optional(),
   authorization: authorization.optional(),
   extAuthz: notBuilt(authz, 'the policy `extAuthz`'),
   extProc: notBuilt(extProc(connection), 'the policy `extProc`'),
