@@ -6,7 +6,8 @@ import { messageOf, systemCodeOf } from '../../src/shared/errors.ts';
 import { connectFirst, peerOf, tcpTargets, type Connected, type ConnectTarget } from './connect.ts';
 import type { Resolver } from './dns.ts';
 import type { OriginTls } from './tls.ts';
-import { UpstreamError, type Origin } from './upstream.ts';
+import { openThroughProxy } from './forward-proxy.ts';
+import { UpstreamError, type Origin, type OriginProxy } from './upstream.ts';
 import { verifyPeer, WRONG_NAME } from './verify-peer.ts';
 
 export interface Dialed {
@@ -45,15 +46,34 @@ async function dialWithin(origin: Origin, options: DialOptions): Promise<Dialed>
   options.signal.addEventListener('abort', onOuterAbort, { once: true });
   const timer = setTimeout(() => abort.abort(timeoutError(origin)), origin.connectTimeoutMs);
   try {
-    const targets = await aborting(targetsOf(origin, options.resolver), abort.signal);
-    const connected = await connectFirst(targets, abort.signal);
-    if (origin.address.kind === 'tcp') applyKeepalives(connected.socket, origin.keepalives);
+    const { proxy } = origin;
+    const connected =
+      proxy === undefined
+        ? await connectDirectly(origin, options.resolver, abort.signal)
+        : await connectThrough({ ...origin, proxy }, options.resolver, abort.signal);
     if (origin.tls === null) return { ...connected, alpn: null };
     return await secure(connected, { tls: origin.tls, alpn: options.alpn, signal: abort.signal });
   } finally {
     clearTimeout(timer);
     options.signal.removeEventListener('abort', onOuterAbort);
   }
+}
+
+async function connectDirectly(origin: Origin, resolver: Resolver, signal: AbortSignal): Promise<Connected> {
+  const targets = await aborting(targetsOf(origin, resolver), signal);
+  const connected = await connectFirst(targets, signal);
+  if (origin.address.kind === 'tcp') applyKeepalives(connected.socket, origin.keepalives);
+  return connected;
+}
+
+/** The name of the origin is left for the proxy to resolve. */
+async function connectThrough(
+  origin: Origin & { readonly proxy: OriginProxy },
+  resolver: Resolver,
+  signal: AbortSignal,
+): Promise<Connected> {
+  const connected = await dialWithin(origin.proxy.origin(), { resolver, signal, alpn: ['http/1.1'] });
+  return origin.proxy.mode === 'forward' ? connected : openThroughProxy(connected, origin, signal);
 }
 
 function timeoutError(origin: Origin): UpstreamError {

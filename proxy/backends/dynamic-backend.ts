@@ -4,7 +4,7 @@ import { splitAuthority } from '../exchange/message.ts';
 import type { Endpoint } from './health.ts';
 import { joinHostPort } from './connect.ts';
 import type { OriginTemplate } from './origin.ts';
-import { PickSet, protocolFor, type VersionChoice } from './pick-set.ts';
+import { PickSet, type VersionChoice } from './pick-set.ts';
 import { invalidDynamicTarget } from './refusal.ts';
 import { refused, type PickFacts, type Picked, type Refused, type ResolvedBackend } from './resolved.ts';
 import type { OriginAddress } from './upstream.ts';
@@ -63,7 +63,7 @@ export class DynamicBackend implements ResolvedBackend {
   pick(facts: PickFacts): Picked | Refused {
     const tls = this.#choice.backendTls || facts.scheme === 'https';
     const target = parseTarget(facts.authority, tls ? 443 : 80);
-    return target === null ? invalid : this.#book.get(target.host, target.port).http(protocolFor(this.#choice, facts));
+    return target === null ? invalid : this.#book.get(target.host, target.port).http(this.#choice, facts);
   }
 
   pickTunnel(authority: string | null): Picked | Refused {

@@ -1,13 +1,4 @@
-import type {
-  Backend,
-  BackendPolicies,
-  GatewayConfig,
-  HostBackend,
-  HttpRoute,
-  RouteBackend,
-  RoutePolicies,
-  SimpleBackendRef,
-} from '../../src/config/ir/index.ts';
+import type { Backend, GatewayConfig, HostBackend } from '../../src/config/ir/index.ts';
 import { peerOf } from './connect.ts';
 import { serviceEndpoints } from './service-endpoints.ts';
 
@@ -23,51 +14,26 @@ export function dynamicIdentity(key: string): string {
 /** Every endpoint identity of a configuration; the control thread acquires a row for each. */
 export function endpointIdentities(config: GatewayConfig): Set<string> {
   const identities = new Set<string>();
-  for (const named of config.backends) {
-    addBackend(named.backend, identities);
-    addMirrors(named.policies, identities);
-  }
-  for (const route of routesOf(config)) addRoute(route, identities);
-  for (const { policy } of config.policies) {
-    addMirrors(policy.kind === 'traffic' ? policy.traffic : policy.backend, identities);
-  }
+  for (const named of config.backends) addBackend(named.backend, identities);
   for (const service of config.services) {
     for (const port of Object.keys(service.ports)) {
       for (const endpoint of serviceEndpoints(service, Number(port), config.workloads))
         identities.add(endpoint.identity);
     }
   }
+  addInline([config.backends, config.binds, config.routeGroups, config.policies, config.frontend], identities);
   return identities;
 }
 
-type AnyRoute = Pick<HttpRoute, 'backends'> & { readonly policies: RoutePolicies };
-
-function* routesOf(config: GatewayConfig): Generator<AnyRoute> {
-  for (const bind of config.binds) {
-    for (const listener of bind.listeners) {
-      yield* listener.routes;
-      yield* listener.tcpRoutes;
-    }
-  }
-  for (const group of config.routeGroups) yield* group.routes;
+/** Backends are written inline in many places: in routes, and in policies that call or copy to one. */
+function addInline(value: unknown, identities: Set<string>): void {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+  if (isInline(value)) addBackend(value.backend, identities);
+  for (const part of Object.values(value)) addInline(part, identities);
 }
 
-function addRoute(route: AnyRoute, identities: Set<string>): void {
-  addMirrors(route.policies, identities);
-  for (const backend of route.backends) addRouteBackend(backend, identities);
-}
-
-function addRouteBackend({ target, policies }: RouteBackend, identities: Set<string>): void {
-  addMirrors(policies, identities);
-  if (target.kind === 'inline') addBackend(target.backend, identities);
-}
-
-function addMirrors({ requestMirror }: Pick<BackendPolicies, 'requestMirror'>, identities: Set<string>): void {
-  for (const mirror of requestMirror ?? []) addSimple(mirror.backend, identities);
-}
-
-function addSimple(ref: SimpleBackendRef, identities: Set<string>): void {
-  if (ref.kind === 'inline') identities.add(hostIdentity(ref.backend));
+function isInline(value: object): value is { readonly kind: 'inline'; readonly backend: Backend } {
+  return 'kind' in value && value.kind === 'inline' && 'backend' in value;
 }
 
 function addBackend(backend: Backend, identities: Set<string>): void {

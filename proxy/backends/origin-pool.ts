@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 
 import { dial } from './dial.ts';
+import { ForwardedCall, forwardedRequest } from './forward-proxy.ts';
 import { Http1Lane } from './http1-lane.ts';
 import { Http2Lane } from './http2-lane.ts';
 import { failedCall, CallQueue, PendingCall } from './pending-call.ts';
@@ -44,6 +45,12 @@ export class OriginPool {
 
   send(request: UpstreamRequest): UpstreamCall {
     this.lastUsed = this.#context.tick.now;
+    const { proxy, address } = this.origin;
+    if (proxy === undefined || proxy.mode === 'connect') return this.#send(request);
+    return new ForwardedCall(this.#send(forwardedRequest(request, address, proxy)));
+  }
+
+  #send(request: UpstreamRequest): UpstreamCall {
     if (this.#version === 'http1') return this.#http1.send(request);
     if (request.upgrade !== null) return this.#upgrade(request);
     return this.#version === 'http2' ? this.#http2.send(request) : this.#wait(request);

@@ -20,6 +20,8 @@ export interface PickSetOptions {
 export class PickSet {
   readonly #options: PickSetOptions;
   readonly #picks: { http1: Picked; http2: Picked; auto: Picked };
+  /** For upgrades, where they need a way of their own. */
+  readonly #upgrade: Picked | null;
   #raw: Picked | undefined;
 
   /** Throws a `GwError` when TLS cannot be used. */
@@ -31,10 +33,12 @@ export class PickSet {
       http2: this.#picked(template.http(address, 'http2')),
       auto: this.#picked(template.http(address, 'auto')),
     };
+    this.#upgrade = template.usesProxy ? this.#picked(template.upgrade(address)) : null;
   }
 
-  http(protocol: Origin['protocol']): Picked {
-    return this.#picks[protocol];
+  http(choice: VersionChoice, facts: PickFacts): Picked {
+    const protocol = protocolFor(choice, facts);
+    return facts.upgrade && protocol === 'http1' && this.#upgrade !== null ? this.#upgrade : this.#picks[protocol];
   }
 
   tunnel(): Picked {
@@ -42,7 +46,8 @@ export class PickSet {
   }
 
   keys(): string[] {
-    return Object.values(this.#picks).map((pick) => pick.origin.key);
+    const picks = [...Object.values(this.#picks), ...(this.#upgrade === null ? [] : [this.#upgrade])];
+    return picks.map((pick) => pick.origin.key);
   }
 
   #picked(origin: Origin): Picked {
@@ -58,7 +63,7 @@ export interface VersionChoice {
   readonly backendTls: boolean;
 }
 
-export function protocolFor(choice: VersionChoice, facts: PickFacts): Origin['protocol'] {
+function protocolFor(choice: VersionChoice, facts: PickFacts): Origin['protocol'] {
   return upstreamProtocol({
     policy: choice.http?.version,
     appProtocol: choice.appProtocol,

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type {
   Backend,
   BackendPolicies,
+  BackendTunnel,
   GatewayConfig,
   HostBackend,
   Locality,
@@ -17,9 +18,10 @@ import { dynamicIdentity, hostIdentity } from './endpoint-identity.ts';
 import type { EndpointView } from './endpoint-view.ts';
 import type { Endpoint } from './health.ts';
 import { peerOf } from './connect.ts';
-import { backendTlsKey, TlsContexts } from './origin-tls.ts';
-import { OriginTemplate } from './origin.ts';
-import { authorityOf, PickSet, protocolFor, type VersionChoice } from './pick-set.ts';
+import { TlsContexts } from './origin-tls.ts';
+import { OriginTemplate, type ProxyWay } from './origin.ts';
+import { authorityOf, PickSet, type VersionChoice } from './pick-set.ts';
+import { connectionKey, proxyWay } from './proxy-way.ts';
 import { backendDoesNotExist, invalidBackendType, serviceNotFound } from './refusal.ts';
 import { refused, type ResolvedBackend } from './resolved.ts';
 import { ServiceBackend } from './service-backend.ts';
@@ -55,6 +57,8 @@ export class BackendTable {
   readonly #services: ReadonlyMap<string, Service>;
   readonly #resolved = new Map<string, ResolvedBackend>();
   readonly #originKeys = new Set<string>();
+  /** Proxies whose own way is being compiled. */
+  readonly #proxies = new Set<string>();
 
   constructor(config: GatewayConfig, deps: BackendDeps) {
     this.#config = config;
@@ -74,7 +78,7 @@ export class BackendTable {
    * reference to nothing and for TLS that cannot be used.
    */
   resolve(target: BackendTarget, policies: BackendPolicies): ResolvedBackend {
-    const key = `${targetKey(target)}|${policiesKey(policies)}`;
+    const key = `${targetKey(target)}|${connectionKey(policies)}`;
     let resolved = this.#resolved.get(key);
     if (resolved === undefined) {
       resolved = this.#compile(target, policies);
@@ -141,7 +145,7 @@ export class BackendTable {
       key,
       name: key,
       internalPath: undefined,
-      pick: (facts) => picks.http(protocolFor(choice, facts)),
+      pick: (facts) => picks.http(choice, facts),
       pickTunnel: () => picks.tunnel(),
     };
   }
@@ -173,9 +177,27 @@ export class BackendTable {
     return backend;
   }
 
-  #template({ backendTLS, http, tcp }: BackendPolicies, ephemeral: boolean): OriginTemplate {
+  #template({ backendTLS, http, tcp, backendTunnel }: BackendPolicies, ephemeral: boolean): OriginTemplate {
     const defaults = this.#config.process.backend;
-    return new OriginTemplate({ tls: backendTLS, http, tcp, defaults, contexts: this.#contexts, ephemeral });
+    const proxy = backendTunnel && this.#proxy(backendTunnel);
+    return new OriginTemplate({ tls: backendTLS, http, tcp, defaults, contexts: this.#contexts, ephemeral, proxy });
+  }
+
+  #proxy(tunnel: BackendTunnel): ProxyWay {
+    const { proxy } = tunnel;
+    const named = proxy.kind === 'reference' ? this.named(proxy.backend) : undefined;
+    const policies: BackendPolicies = { ...named?.policies, ...tunnel.policies };
+    const key = targetKey(proxy);
+    if (this.#proxies.has(key))
+      throw new GwError(`backendTunnel: the way to the proxy ${key} leads through itself`, {
+        code: 'GW_BACKEND_TUNNEL',
+      });
+    this.#proxies.add(key);
+    try {
+      return proxyWay(this.resolve(proxy, policies), policies);
+    } finally {
+      this.#proxies.delete(key);
+    }
   }
 
   #endpoint(identity: string, name: string, { health }: BackendPolicies): Endpoint {
@@ -225,9 +247,4 @@ function targetKey(target: BackendTarget): string {
     case 'invalid':
       return 'invalid';
   }
-}
-
-/** Only what shapes connections and health counts; the rest of the policies is the pipeline's. */
-function policiesKey({ backendTLS, http, tcp, health }: BackendPolicies): string {
-  return JSON.stringify([backendTLS === undefined ? null : backendTlsKey(backendTLS), http, tcp, health]);
 }

@@ -4,7 +4,7 @@ import { AddressBook } from './dynamic-backend.ts';
 import type { EndpointView } from './endpoint-view.ts';
 import type { Endpoint } from './health.ts';
 import type { OriginTemplate } from './origin.ts';
-import { PickSet, protocolFor, type VersionChoice } from './pick-set.ts';
+import { PickSet, type VersionChoice } from './pick-set.ts';
 import { noHealthyBackends } from './refusal.ts';
 import { refused, type PickFacts, type Picked, type Refused, type ResolvedBackend } from './resolved.ts';
 import type { ServiceEndpoint } from './service-endpoints.ts';
@@ -53,7 +53,7 @@ export class ServiceBackend implements ResolvedBackend {
 
   pick(facts: PickFacts): Picked | Refused {
     const picks = this.#choose(facts.authority);
-    return picks === undefined ? unavailable : picks.http(protocolFor(this.#options.choice, facts));
+    return picks === undefined ? unavailable : picks.http(this.#options.choice, facts);
   }
 
   pickTunnel(authority: string | null): Picked | Refused {

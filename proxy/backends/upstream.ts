@@ -4,6 +4,7 @@ import type { Keepalives } from '../../src/config/ir/index.ts';
 import type { Body } from '../exchange/body.ts';
 import type { Headers } from '../exchange/headers.ts';
 import type { HttpResponse } from '../exchange/message.ts';
+import type { Secret } from '../../src/shared/secret.ts';
 import type { OriginTls } from './tls.ts';
 
 /** Where connections are opened to, and how; connections are pooled by `key`. Built while compiling, not per request. */
@@ -18,6 +19,18 @@ export interface Origin {
   readonly keepalives: Keepalives;
   /** The address came from a request (dynamic backends): the number of such pools is bounded, and reloads leave them alone. */
   readonly ephemeral?: boolean;
+  /** The HTTP proxy on the way; without one, connections are direct. */
+  readonly proxy?: OriginProxy;
+}
+
+/** An HTTP proxy that an origin is reached through. */
+export interface OriginProxy {
+  /** `connect`: a tunnel to the origin; `forward`: each request is handed to the proxy, with its whole address. */
+  readonly mode: 'connect' | 'forward';
+  /** Chosen anew for each connection. Throws an `UpstreamError` when there is none. */
+  readonly origin: () => Origin;
+  /** How the gateway shows itself to the proxy; `header` is lower case, `value` the whole of it. */
+  readonly credential: { readonly header: string; readonly value: Secret } | null;
 }
 
 export type OriginAddress =

@@ -122,8 +122,16 @@ function backendOf({ policy }: TargetedPolicy): BackendPolicies {
 }
 
 /** What a route says about its backends. */
-function routeAsBackend(policies: Pick<RoutePolicies, 'backendTLS'>): BackendPolicies {
-  return policies.backendTLS === undefined ? {} : { backendTLS: policies.backendTLS };
+function routeAsBackend({
+  backendTLS,
+  backendTunnel,
+  backendAuth,
+}: Pick<RoutePolicies, 'backendTLS' | 'backendTunnel' | 'backendAuth'>): BackendPolicies {
+  return {
+    ...(backendTLS === undefined ? {} : { backendTLS }),
+    ...(backendTunnel === undefined ? {} : { backendTunnel }),
+    ...(backendAuth === undefined ? {} : { backendAuth }),
+  };
 }
 
 /** `levels` run from the least to the most specific; inside a level the first definition counts. */

@@ -8,8 +8,9 @@ export type Merge = 'mostSpecific' | 'leastSpecific' | 'rules';
 
 /** Every policy of the gateway phase, which is a policy of the route phase too. */
 export const gatewayPolicies = {
-  jwtAuth: 'mostSpecific',
   cors: 'mostSpecific',
+  apiKey: 'mostSpecific',
+  jwtAuth: 'mostSpecific',
   authorization: 'rules',
 } as const satisfies Record<keyof GatewayPolicies, Merge>;
 
@@ -17,6 +18,7 @@ export const gatewayPolicies = {
 export const routePolicies = {
   ...gatewayPolicies,
   csrf: 'mostSpecific',
+  localRateLimit: 'mostSpecific',
   timeout: 'mostSpecific',
   retry: 'mostSpecific',
   buffer: 'leastSpecific',
@@ -27,7 +29,7 @@ export const routePolicies = {
   requestHeaderModifier: 'mostSpecific',
   responseHeaderModifier: 'mostSpecific',
   requestMirror: 'mostSpecific',
-} as const satisfies Record<Exclude<keyof RoutePolicies, 'backendTLS'>, Merge>;
+} as const satisfies Record<Exclude<keyof RoutePolicies, 'backendTLS' | 'backendTunnel' | 'backendAuth'>, Merge>;
 
 /** Every policy about a backend. `backendTLS` on a route is one of these. */
 export const backendPolicies = {
@@ -38,6 +40,8 @@ export const backendPolicies = {
   backendTLS: 'mostSpecific',
   http: 'mostSpecific',
   tcp: 'mostSpecific',
+  backendTunnel: 'mostSpecific',
+  backendAuth: 'mostSpecific',
   health: 'mostSpecific',
   authorization: 'rules',
 } as const satisfies Record<keyof BackendPolicies, Merge>;

@@ -1,6 +1,9 @@
 import type { PolicyBody, PolicyDump } from '../../../src/admin/protocol/config-dump.ts';
 import type {
+  BackendAuth,
   BackendPolicies,
+  BackendTunnel,
+  SimpleBackendRef,
   BackendTls,
   FrontendPolicies,
   HeaderModifier,
@@ -132,12 +135,15 @@ export function durations(values: object): Shown {
 }
 
 function sharedPolicies(policies: RoutePolicies & BackendPolicies): [string, unknown][] {
-  const { requestHeaderModifier, responseHeaderModifier, requestMirror, backendTLS } = policies;
+  const { requestHeaderModifier, responseHeaderModifier, requestMirror, backendTLS, backendTunnel, backendAuth } =
+    policies;
   return [
     ['requestHeaderModifier', requestHeaderModifier && modifier(requestHeaderModifier)],
     ['responseHeaderModifier', responseHeaderModifier && modifier(responseHeaderModifier)],
     ['requestMirror', requestMirror && requestMirror.map(mirror)],
     ['backendTLS', backendTLS && backendTls(backendTLS)],
+    ['backendTunnel', backendTunnel && tunnel(backendTunnel)],
+    ['backendAuth', backendAuth && auth(backendAuth)],
   ];
 }
 
@@ -149,8 +155,23 @@ function modifier({ add, set, remove }: HeaderModifier): Shown {
   return { add: Object.fromEntries(add), set: Object.fromEntries(set), remove };
 }
 
+function tunnel({ proxy, policies }: BackendTunnel): Shown {
+  return { proxy: simple(proxy), policies: Object.assign({}, ...backendPolicies(policies)) };
+}
+
+/** Secrets hide themselves. */
+function auth({ main, credentials }: BackendAuth): Shown {
+  if (main === undefined) return { credentials };
+  const { kind, ...settings } = main;
+  return { [kind]: settings, credentials: credentials.length === 0 ? undefined : credentials };
+}
+
+function simple(backend: SimpleBackendRef): Shown {
+  return backend.kind === 'inline' ? { host: backend.backend.target } : backend;
+}
+
 function mirror({ backend, percentage }: RequestMirror): Shown {
-  return { backend: backend.kind === 'inline' ? { host: backend.backend.target } : backend, percentage };
+  return { backend: simple(backend), percentage };
 }
 
 function authority(change: AuthorityChange | undefined): unknown {

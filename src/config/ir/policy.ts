@@ -1,8 +1,13 @@
 import type { SimpleBackendRef } from './backend.ts';
+import type { ApiKeyAuth } from './policy/api-key.ts';
 import type { Authorization } from './policy/authorization.ts';
 import type { Cors } from './policy/cors.ts';
 import type { Csrf } from './policy/csrf.ts';
+import type { BackendAuth } from './policy/backend-auth.ts';
+import type { BackendTunnel } from './policy/backend-tunnel.ts';
 import type { JwtAuth } from './policy/jwt-auth.ts';
+import type { LocalRateLimit } from './policy/local-rate-limit.ts';
+import type { AccessLog, Tracing } from './policy/observability.ts';
 import type { Keepalives } from './process.ts';
 import type { BackendTls, KeyExchangeGroup, TlsVersion } from './tls.ts';
 
@@ -102,8 +107,9 @@ export interface HealthPolicy {
  * policy of more than a few lines has its type in a file of its own under `policy/`.
  */
 export interface GatewayPolicies {
-  readonly jwtAuth?: JwtAuth | undefined;
   readonly cors?: Cors | undefined;
+  readonly apiKey?: ApiKeyAuth | undefined;
+  readonly jwtAuth?: JwtAuth | undefined;
   readonly authorization?: Authorization | undefined;
 }
 
@@ -116,13 +122,16 @@ export interface BackendPolicies {
   readonly backendTLS?: BackendTls | undefined;
   readonly http?: BackendHttp | undefined;
   readonly tcp?: BackendTcp | undefined;
+  readonly backendTunnel?: BackendTunnel | undefined;
+  readonly backendAuth?: BackendAuth | undefined;
   readonly health?: HealthPolicy | undefined;
   readonly authorization?: Authorization | undefined;
 }
 
-/** What may be attached to a route. `backendTLS` is handed on to the backends of the route. */
+/** What may be attached to a route. `backendTLS`, `backendTunnel` and `backendAuth` are handed on to the backends of the route. */
 export interface RoutePolicies extends GatewayPolicies {
   readonly csrf?: Csrf | undefined;
+  readonly localRateLimit?: LocalRateLimit | undefined;
   readonly timeout?: Timeout | undefined;
   readonly retry?: Retry | undefined;
   readonly buffer?: BufferPolicy | undefined;
@@ -134,6 +143,8 @@ export interface RoutePolicies extends GatewayPolicies {
   readonly responseHeaderModifier?: HeaderModifier | undefined;
   readonly requestMirror?: readonly RequestMirror[] | undefined;
   readonly backendTLS?: BackendTls | undefined;
+  readonly backendTunnel?: BackendTunnel | undefined;
+  readonly backendAuth?: BackendAuth | undefined;
 }
 
 export type PolicyTarget =
@@ -196,8 +207,8 @@ export interface FrontendPolicies {
   readonly tcp?: { readonly keepalives: Keepalives } | undefined;
   readonly proxyProtocol?: { readonly version: 'v1' | 'v2' | 'all'; readonly mode: 'strict' | 'optional' } | undefined;
   readonly connect: { readonly mode: 'deny' | 'route' | 'tunnel' };
-  /** Fields left out of the access log. */
-  readonly accessLog: { readonly remove: readonly string[] };
+  readonly accessLog: AccessLog;
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface FrontendHttp {

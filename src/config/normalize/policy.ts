@@ -20,17 +20,22 @@ import type { AuthorityChangeSpec, PathChangeSpec, RequestRedirectSpec } from '.
 import type { BackendTcpSpec, KeepalivesSpec } from '../schema/policy/tcp.ts';
 import type { UrlRewriteSpec } from '../schema/policy/url-rewrite.ts';
 import type { Context } from './context.ts';
+import { apiKey } from './policy/api-key.ts';
 import { authorization } from './policy/authorization.ts';
 import { cors } from './policy/cors.ts';
+import { backendAuth } from './policy/backend-auth.ts';
+import { backendTunnel } from './policy/backend-tunnel.ts';
 import { jwtAuth } from './policy/jwt-auth.ts';
+import { localRateLimit } from './policy/local-rate-limit.ts';
 import { simpleBackendRef, type Place } from './simple-backend.ts';
 import { backendTls } from './tls.ts';
 
 /** Policies of a listener, which routes take too; a policy that is not there is not a key of the result. */
 export function gatewayPolicies(context: Context, spec: GatewayPoliciesSpec, place: Place): GatewayPolicies {
   return present({
-    cors: spec.cors && cors(spec.cors),
     jwtAuth: spec.jwtAuth && jwtAuth(context, spec.jwtAuth, [...place.path, 'jwtAuth']),
+    cors: spec.cors && cors(spec.cors),
+    apiKey: spec.apiKey && apiKey(context, spec.apiKey, [...place.path, 'apiKey']),
     authorization: spec.authorization && authorization(spec.authorization),
   });
 }
@@ -41,6 +46,7 @@ export function routePolicies(context: Context, spec: RoutePoliciesSpec | undefi
   return present({
     ...gatewayPolicies(context, spec, place),
     csrf: spec.csrf,
+    localRateLimit: spec.localRateLimit && localRateLimit(spec.localRateLimit, place),
     timeout: spec.timeout && {
       requestTimeoutMs: spec.timeout.requestTimeout,
       backendRequestTimeoutMs: spec.timeout.backendRequestTimeout,
@@ -58,7 +64,7 @@ export function routePolicies(context: Context, spec: RoutePoliciesSpec | undefi
     requestHeaderModifier: spec.requestHeaderModifier && headerModifier(spec.requestHeaderModifier),
     responseHeaderModifier: spec.responseHeaderModifier && headerModifier(spec.responseHeaderModifier),
     requestMirror: spec.requestMirror && requestMirrors(spec.requestMirror, place.key),
-    backendTLS: spec.backendTLS && backendTls(context, spec.backendTLS, [...place.path, 'backendTLS']),
+    ...connection(context, spec, place),
   });
 }
 
@@ -73,12 +79,40 @@ export function backendPolicies(
     requestHeaderModifier: spec.requestHeaderModifier && headerModifier(spec.requestHeaderModifier),
     responseHeaderModifier: spec.responseHeaderModifier && headerModifier(spec.responseHeaderModifier),
     requestRedirect: spec.requestRedirect && requestRedirect(spec.requestRedirect),
-    backendTLS: spec.backendTLS && backendTls(context, spec.backendTLS, [...place.path, 'backendTLS']),
+    ...connection(context, spec, place),
     http: spec.http && { version: spec.http.version, requestTimeoutMs: spec.http.requestTimeout },
     tcp: spec.tcp && backendTcp(spec.tcp),
     health: spec.health && health(spec.health),
     authorization: spec.authorization && authorization(spec.authorization),
   });
+}
+
+type ConnectionSpec = Pick<RoutePoliciesSpec, 'backendTLS' | 'backendTunnel' | 'backendAuth'>;
+
+/** What routes and backends alike say about connecting to a backend. */
+function connection(
+  context: Context,
+  spec: ConnectionSpec,
+  { path, key }: Place,
+): Pick<BackendPolicies, 'backendTLS' | 'backendTunnel' | 'backendAuth'> {
+  const tunnelPlace = { path: [...path, 'backendTunnel'], key: `${key}/tunnel` };
+  return {
+    backendTLS: spec.backendTLS && backendTls(context, spec.backendTLS, [...path, 'backendTLS']),
+    backendTunnel:
+      spec.backendTunnel &&
+      backendTunnel(
+        context,
+        { spec: spec.backendTunnel, policies: connectionPolicies(context, spec.backendTunnel.policies, tunnelPlace) },
+        tunnelPlace,
+      ),
+    backendAuth: spec.backendAuth && backendAuth(context, spec.backendAuth, [...path, 'backendAuth']),
+  };
+}
+
+/** Policies of a connection that a policy makes itself; `place` is that of the policy, whose key `policies` holds them. */
+export function connectionPolicies(context: Context, spec: unknown, { path, key }: Place): BackendPolicies {
+  // `as`: the schema of connections is recursive, so its type is not known where it is used.
+  return backendPolicies(context, spec as BackendPoliciesSpec | undefined, { path: [...path, 'policies'], key });
 }
 
 /** Drops the keys that hold nothing, so that merging need not tell undefined from absent. */

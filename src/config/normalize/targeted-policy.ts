@@ -14,8 +14,13 @@ const BACKEND_KEYS: readonly (keyof RoutePolicies & keyof BackendPolicies)[] = [
   'requestRedirect',
   'requestMirror',
   'backendTLS',
+  'backendTunnel',
+  'backendAuth',
   'authorization',
 ];
+
+/** Those that say nothing about a request: they hold for the connections of whatever they are attached to. */
+const ALWAYS_BACKEND: ReadonlySet<string> = new Set(['backendTLS', 'backendTunnel', 'backendAuth']);
 
 /** Policies that have a gateway phase. */
 const GATEWAY_KEYS: ReadonlySet<string> = new Set(Object.keys(gatewayPolicyShape));
@@ -32,9 +37,13 @@ export function targetedPolicies(
     const path = ['policies', index];
     const { name, namespace } = spec.name;
     checkPhase(context, spec, [...path, 'phase']);
-    return targets(context, spec, { path: [...path, 'target'], binds }).map((target) => {
-      const key = unique(keys, `${namespace}/${name}`);
-      const traffic = routePolicies(context, spec.policy, { path: [...path, 'policy'], key: `policy/${key}` });
+    const found = targets(context, spec, { path: [...path, 'target'], binds });
+    const own = found.map(() => unique(keys, `${namespace}/${name}`));
+    const origin = `policy/${own[0] ?? ''}`;
+    return found.map((target, at) => {
+      const key = own[at] ?? '';
+      const place = { path: [...path, 'policy'], key: `policy/${key}`, origin };
+      const traffic = routePolicies(context, spec.policy, place);
       return {
         key,
         name,
@@ -75,7 +84,7 @@ function placement(
   const key = Object.keys(traffic)[0] ?? '';
   const backendSide = target.kind === 'backend' || target.kind === 'service';
   const chosen = BACKEND_KEYS.find((name) => name === key);
-  if (chosen !== undefined && (backendSide || chosen === 'backendTLS'))
+  if (chosen !== undefined && (backendSide || ALWAYS_BACKEND.has(chosen)))
     return { kind: 'backend', backend: { [chosen]: traffic[chosen] } };
   if (target.kind === 'backend' && key !== '') {
     context.report(

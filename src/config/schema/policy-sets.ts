@@ -53,7 +53,7 @@ export const gatewayPolicyShape = {
   cors: cors.optional(),
   transformations: notBuilt(transformations, 'the policy `transformations`'),
   basicAuth: notBuilt(basicAuth, 'the policy `basicAuth`'),
-  apiKey: notBuilt(apiKey, 'the policy `apiKey`'),
+  apiKey: apiKey.optional(),
 };
 
 const gatewayPolicies = object('Policies of a gateway.', gatewayPolicyShape);
@@ -62,7 +62,7 @@ const gatewayPolicies = object('Policies of a gateway.', gatewayPolicyShape);
 export const routePolicyShape = {
   ...gatewayPolicyShape,
   csrf: csrf.optional(),
-  localRateLimit: notBuilt(localRateLimit, 'the policy `localRateLimit`'),
+  localRateLimit: localRateLimit.optional(),
   remoteRateLimit: notBuilt(remoteRateLimit(connection), 'the policy `remoteRateLimit`'),
   timeout: timeout.optional(),
   retry: retry.optional(),
@@ -80,8 +80,8 @@ export const routePolicyShape = {
   a2a: notBuilt(a2a, 'the policy `a2a`'),
   ai: notBuilt(ai, 'the policy `ai`'),
   backendTLS: backendTls.optional(),
-  backendTunnel: notBuilt(tunnel, 'the policy `backendTunnel`'),
-  backendAuth: notBuilt(auth, 'the policy `backendAuth`'),
+  backendTunnel: tunnel.optional(),
+  backendAuth: auth.optional(),
 };
 
 export const routePolicies = object('Policies of a route.', routePolicyShape, 'RoutePolicies');
@@ -90,10 +90,10 @@ const simpleShape = {
   requestHeaderModifier: headerModifier.optional(),
   transformations: notBuilt(plainTransformations, 'the policy `transformations`'),
   backendTLS: backendTls.optional(),
-  backendAuth: notBuilt(auth, 'the policy `backendAuth`'),
+  backendAuth: auth.optional(),
   http: backendHttp.optional(),
   tcp: backendTcp.optional(),
-  backendTunnel: notBuilt(tunnel, 'the policy `backendTunnel`'),
+  backendTunnel: tunnel.optional(),
 };
 
 const simplePolicies = object(
@@ -125,7 +125,7 @@ export const tcpRoutePolicies = object('Policies of a TCP route.', { backendTLS:
 
 export const tcpBackendPolicies = object('Policies of a backend of a TCP route.', {
   backendTLS: backendTls.optional(),
-  backendTunnel: notBuilt(tunnel, 'the policy `backendTunnel`'),
+  backendTunnel: tunnel.optional(),
 });
 
 /** `extAuthz` of the connection level. */

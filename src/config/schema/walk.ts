@@ -26,13 +26,22 @@ function inner(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   return undefined;
 }
 
-/** The schemas that a value may have: those of a union that fit its kind, else the schema itself. */
+/**
+ * The schemas that a value may have: those of a union that fit its kind, the one that knows most of its keys first, else
+ * the schema itself.
+ */
 export function candidates(schema: z.core.$ZodType, value: unknown): readonly z.core.$ZodType[] {
   const bare = unwrap(schema);
   if (!(bare instanceof z.ZodUnion)) return [bare];
-  return bare.def.options
+  const fitting: z.core.$ZodType[] = bare.def.options
     .flatMap((option: z.core.$ZodType) => candidates(option, value))
     .filter((option: z.core.$ZodType) => fits(option, value));
+  if (fitting.length < 2 || !isMap(value)) return fitting;
+  return fitting.toSorted((left, right) => knownKeys(right, value) - knownKeys(left, value));
+}
+
+function knownKeys(schema: z.core.$ZodType, value: Readonly<Record<string, unknown>>): number {
+  return Object.keys(value).filter((key) => childSchema(schema, key) !== undefined).length;
 }
 
 /** Every schema on the way to a value: the layers, and those of the alternatives that fit its kind. */

@@ -1,88 +1,219 @@
 import { z } from 'zod';
-import { object } from '../build.ts';
-import { secret } from '../marks.ts';
+import { exactlyOne, object, withRule } from '../build.ts';
+import { notBuilt, notBuiltWhen } from '../marks.ts';
 import { cel, celMap, duration, secretText } from '../scalars.ts';
-import { credentialLocation } from './credential-location.ts';
+import { credentialLocation, credentialTarget } from './credential-location.ts';
 import { policyServiceShape } from './policy-service.ts';
 
 const strings = z.array(z.string().min(1)).default([]);
 const signAlgorithm = z.enum(['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384']).default('RS256');
-const location = credentialLocation.optional();
+const location = credentialTarget.optional();
 
-const key = z
+const fixedKey = z
   .union([secretText, object('A key and where it goes.', { value: secretText, location })])
   .describe('A fixed key. Default place: the authorization header, after `Bearer `.');
 
-const gcp = object('Google Cloud credentials.', {
-  type: z.enum(['idToken', 'accessToken']).optional(),
-  audience: z.string().optional(),
-  credential: secretText.optional(),
+const gcp = withRule(
+  object('Google Cloud credentials.', {
+    type: z.enum(['idToken', 'accessToken']).default('accessToken'),
+    audience: z
+      .string()
+      .min(1)
+      .max(1024)
+      .optional()
+      .describe('Of an identity token. Default: `https://` and the host of the backend.'),
+    credential: secretText
+      .optional()
+      .describe(
+        'A credential as JSON (service account, authorized user, impersonation, workload identity federation). Default: that of the environment.',
+      ),
+  }),
+  (keys, add) => {
+    if (keys['audience'] !== undefined && keys['type'] !== 'idToken')
+      add('`audience` is for `type: idToken` only', { at: 'audience', code: 'GW_CONFIG_CONFLICT' });
+  },
+);
+
+const sessionTag = withRule(
+  object('A session tag.', {
+    key: z.string().min(1).max(128),
+    value: z.string().max(256).optional(),
+    expression: cel.optional(),
+  }),
+  (keys, add) => {
+    if ((keys['value'] === undefined) === (keys['expression'] === undefined))
+      add('a session tag has either `value` or `expression`', { code: 'GW_CONFIG_CONFLICT' });
+  },
+);
+
+const assumeRole = object('A role to take on with the credentials of the environment.', {
+  roleArn: z.string().regex(/^arn:aws[a-z-]*:iam::[0-9]{12}:role\/.+$/, {
+    error: 'expected the ARN of a role: arn:aws:iam::123456789012:role/name',
+  }),
+  sessionName: z
+    .union([
+      z.string().regex(/^[\w+=,.@-]{2,64}$/, { error: 'expected 2 to 64 letters, digits and _+=,.@-' }),
+      object('By expression.', { expression: cel }),
+    ])
+    .optional()
+    .describe('Default: `gwctl`.'),
+  tags: z.array(sessionTag).max(50).default([]),
 });
 
-const aws = object('AWS request signing.', {
-  accessKeyId: z.string().optional(),
-  secretAccessKey: secretText.optional(),
-  sessionToken: secretText.optional(),
-  region: z.string().optional(),
-  serviceName: z.string().optional(),
-  assumeRole: object('A role to take on.', {
-    roleArn: z.string().regex(/^arn:aws[a-z-]*:iam::[0-9]{12}:role\/.+$/),
-    sessionName: z.union([z.string().min(1), object('By expression.', { expression: cel })]).optional(),
-    tags: z
-      .array(
-        object('A session tag.', { key: z.string().min(1), value: z.string().optional(), expression: cel.optional() }),
-      )
-      .default([]),
-  }).optional(),
-});
+const aws = withRule(
+  object('AWS request signing; the credentials of the environment unless there are keys.', {
+    accessKeyId: z.string().min(1).optional(),
+    secretAccessKey: secretText.optional(),
+    sessionToken: secretText.optional(),
+    region: z
+      .string()
+      .regex(/^[a-z0-9-]{1,64}$/, { error: 'expected a region such as eu-west-1' })
+      .optional()
+      .describe('Default: that of the environment (AWS_REGION).'),
+    serviceName: z
+      .string()
+      .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'expected the signing name of a service, such as execute-api' })
+      .optional()
+      .describe('Signing name of the service. Default: bedrock.'),
+    assumeRole: assumeRole.optional(),
+  }),
+  (keys, add) => {
+    const { accessKeyId: id, secretAccessKey: key } = keys;
+    if ((id === undefined) !== (key === undefined))
+      add('`accessKeyId` and `secretAccessKey` go together', {
+        at: id === undefined ? 'accessKeyId' : 'secretAccessKey',
+        code: 'GW_CONFIG_MISSING',
+      });
+    if (keys['sessionToken'] !== undefined && id === undefined)
+      add('`sessionToken` goes with `accessKeyId` and `secretAccessKey`', {
+        at: 'sessionToken',
+        code: 'GW_CONFIG_CONFLICT',
+      });
+    if (keys['assumeRole'] !== undefined && id !== undefined)
+      add('a role is taken on with the credentials of the environment, not with keys of the file', {
+        at: 'assumeRole',
+        code: 'GW_CONFIG_CONFLICT',
+      });
+  },
+);
 
-const azure = object('Azure credentials; exactly one key.', {
-  explicitConfig: object('A credential of its own; exactly one key.', {
+const identityId = exactlyOne(
+  object('Exactly one key.', {
+    clientId: z.string().min(1).optional(),
+    objectId: z.string().min(1).optional(),
+    resourceId: z.string().min(1).optional(),
+  }),
+  'a user-assigned identity',
+  ['clientId', 'objectId', 'resourceId'],
+);
+
+const azureCredential = exactlyOne(
+  object('A credential of its own; exactly one key.', {
     clientSecret: object('A client secret.', {
-      tenant_id: z.string(),
-      client_id: z.string(),
-      client_secret: secret(z.string()),
+      tenant_id: z.string().regex(/^[A-Za-z0-9.-]{1,256}$/, { error: 'expected the id or a domain of a tenant' }),
+      client_id: z.string().min(1),
+      client_secret: secretText,
     }).optional(),
-    managedIdentity: object('A managed identity.', {
-      userAssignedIdentity: object('Exactly one key.', {
-        clientId: z.string().optional(),
-        objectId: z.string().optional(),
-        resourceId: z.string().optional(),
-      }).optional(),
-    }).optional(),
+    managedIdentity: object('A managed identity.', { userAssignedIdentity: identityId.optional() }).optional(),
     workloadIdentity: object('The workload identity of the cluster.', {}).optional(),
-  }).optional(),
-  developerImplicit: object('What the developer tools are logged in with.', {}).optional(),
-  implicit: object('What the environment offers.', {}).optional(),
-});
+  }),
+  'an Azure credential',
+  ['clientSecret', 'managedIdentity', 'workloadIdentity'],
+);
+
+const azure = exactlyOne(
+  object('Azure credentials; exactly one key.', {
+    explicitConfig: azureCredential.optional(),
+    developerImplicit: notBuilt(
+      object('What the developer tools are logged in with.', {}),
+      'the Azure credential `developerImplicit`',
+    ),
+    implicit: object(
+      'What the environment offers: a client secret, a workload identity, a managed identity.',
+      {},
+    ).optional(),
+  }),
+  'Azure credentials',
+  ['explicitConfig', 'developerImplicit', 'implicit'],
+);
+
+/** Claims that the gateway sets itself. */
+const RESERVED_CLAIMS = ['iat', 'exp', 'nbf'];
 
 const jwtSign = object('Signs a short-lived token per request.', {
   signingKey: secretText,
   alg: signAlgorithm,
   kid: z.string().optional(),
   claims: z
-    .record(z.string(), z.unknown())
+    .record(
+      z
+        .string()
+        .refine((name) => !RESERVED_CLAIMS.includes(name), { error: 'iat, exp and nbf are set by the gateway' }),
+      z.unknown(),
+    )
     .default({})
     .describe('Fixed claims; iat, exp and nbf are set by the gateway.'),
-  ttl: duration.prefault('300s'),
+  ttl: duration.refine((ms) => ms >= 1000, { error: 'expected a duration of at least 1s' }).prefault('300s'),
   location,
 });
 
-const clientAuth = object('How the gateway shows itself to a token endpoint.', {
-  method: z.enum(['clientSecretBasic', 'clientSecretPost', 'privateKeyJwt']).default('clientSecretBasic'),
-  clientId: z.string().min(1),
-  clientSecret: secretText.optional(),
-  signingKey: secretText.optional(),
-  assertionAudience: z.string().optional(),
-  alg: signAlgorithm,
-  kid: z.string().optional(),
-  certificate: secretText.optional(),
-  certificateHeader: z.enum(['x5c', 'x5t#S256']).optional(),
-});
+/** Keys of the methods of client authentication: those that each needs, and those that it may have. */
+const CLIENT_AUTH_KEYS = {
+  clientSecretBasic: { needs: ['clientSecret'], may: [] },
+  clientSecretPost: { needs: [], may: ['clientSecret'] },
+  privateKeyJwt: {
+    needs: ['signingKey', 'assertionAudience'],
+    may: ['alg', 'kid', 'certificate', 'certificateHeader'],
+  },
+} as const;
+
+const clientAuth = withRule(
+  object('How the gateway shows itself to a token endpoint.', {
+    method: z.enum(['clientSecretBasic', 'clientSecretPost', 'privateKeyJwt']).default('clientSecretBasic'),
+    clientId: z.string().min(1),
+    clientSecret: secretText.optional(),
+    signingKey: secretText.optional(),
+    assertionAudience: z.string().min(1).optional(),
+    alg: signAlgorithm,
+    kid: z.string().optional(),
+    certificate: secretText.optional().describe('Certificate chain of the signing key, in PEM form.'),
+    certificateHeader: z.enum(['x5c', 'x5t#S256']).optional().describe('How the certificate stands in the assertion.'),
+  }),
+  (keys, add) => {
+    const method = keys['method'] ?? 'clientSecretBasic';
+    const rules = Object.entries(CLIENT_AUTH_KEYS).find(([name]) => name === method)?.[1];
+    if (rules === undefined) return;
+    for (const key of rules.needs)
+      if (keys[key] === undefined)
+        add(`\`${String(method)}\` needs \`${key}\``, { at: key, code: 'GW_CONFIG_MISSING' });
+    const known: readonly string[] = ['method', 'clientId', ...rules.needs, ...rules.may];
+    for (const key of Object.keys(keys))
+      if (!known.includes(key) && keys[key] !== undefined && key !== 'alg')
+        add(`\`${key}\` has no meaning with \`${String(method)}\``, { at: key, code: 'GW_CONFIG_CONFLICT' });
+    if ((keys['certificate'] === undefined) !== (keys['certificateHeader'] === undefined))
+      add('`certificate` and `certificateHeader` go together', { at: 'certificate', code: 'GW_CONFIG_MISSING' });
+  },
+);
+
+const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
+
+/** An absolute URI without a fragment that names a kind of token (RFC 8693 section 3). */
+const tokenType = z
+  .string()
+  .max(1024)
+  .regex(/^[A-Za-z][A-Za-z0-9+.-]*:[^\s#]+$/, {
+    error: 'expected a token type such as urn:ietf:params:oauth:token-type:jwt',
+  })
+  .refine((type) => type !== ID_JAG, { error: `${ID_JAG} is what \`crossAppAccess\` uses` });
+
+const tokenPath = z
+  .string()
+  .max(2048)
+  .regex(/^\/[^\s#]*$/, { error: 'expected a path that begins with /' });
 
 const subjectToken = object('Token that is exchanged. Default: the bearer token of the request.', {
   source: credentialLocation.optional(),
-  tokenType: z.string().optional(),
+  tokenType: tokenType.optional(),
 });
 
 const tokenCache = object('Remembers tokens.', {
@@ -90,23 +221,46 @@ const tokenCache = object('Remembers tokens.', {
   defaultTtl: duration.prefault('300s'),
 });
 
+/** Parameters of a token request that the gateway sets itself. */
+const OAUTH_PARAMETERS = new Set([
+  'grant_type',
+  'subject_token',
+  'subject_token_type',
+  'actor_token',
+  'actor_token_type',
+  'requested_token_type',
+  'assertion',
+  'audience',
+  'scope',
+  'resource',
+  'client_id',
+  'client_secret',
+  'client_assertion',
+  'client_assertion_type',
+]);
+
 function oauthTokenExchange(connection: z.ZodType) {
   return object('Exchanges the token of the caller (RFC 8693) or an assertion (RFC 7523).', {
     ...policyServiceShape(connection),
-    path: z.string().default('/'),
-    grantType: z.enum(['tokenExchange', 'jwtBearer']).optional(),
+    path: tokenPath.default('/'),
+    grantType: z.enum(['tokenExchange', 'jwtBearer']).default('tokenExchange'),
     subjectToken: subjectToken.optional(),
     actorToken: object('Token of the one who acts.', {
       source: credentialLocation,
-      tokenType: z.string().optional(),
+      tokenType: tokenType.optional(),
       enforceMayAct: z.boolean().default(false),
     }).optional(),
     audiences: strings,
     scopes: strings,
     resources: strings,
-    requestedTokenType: z.string().optional(),
+    requestedTokenType: tokenType.optional(),
     clientAuth: clientAuth.optional(),
-    additionalParams: celMap('Further parameters.').optional(),
+    additionalParams: celMap('Further parameters of the request, by expression.')
+      .superRefine((params, context) => {
+        for (const name of Object.keys(params).filter((each) => OAUTH_PARAMETERS.has(each)))
+          context.addIssue({ code: 'custom', path: [name], message: `${name} is set by the gateway` });
+      })
+      .optional(),
     authorizationLocation: location,
     cache: tokenCache.optional(),
   });
@@ -115,7 +269,7 @@ function oauthTokenExchange(connection: z.ZodType) {
 function crossAppAccess(connection: z.ZodType) {
   const endpoint = object('A token endpoint.', {
     ...policyServiceShape(connection),
-    path: z.string().optional(),
+    path: tokenPath.default('/'),
     clientAuth,
   });
   return object('Access across applications by an identity assertion.', {
@@ -130,26 +284,44 @@ function crossAppAccess(connection: z.ZodType) {
   });
 }
 
+const MAIN_KINDS = ['key', 'passthrough', 'gcp', 'aws', 'azure', 'jwtSign', 'oauthTokenExchange', 'crossAppAccess'];
+
 /** `backendAuth`: credentials that the gateway shows to the backend. */
 export function backendAuth(connection: z.ZodType) {
-  const settings = object(
-    'Credentials shown to the backend; at most one of the main kinds, and `credentials` beside it.',
-    {
-      key: key.optional(),
+  const settings = withRule(
+    object('Credentials shown to the backend; at most one of the main kinds, and `credentials` beside it.', {
+      key: fixedKey.optional(),
       passthrough: object('Puts the validated token of the caller back.', { location }).optional(),
-      gcp: gcp.optional(),
-      aws: aws.optional(),
-      azure: azure.optional(),
-      jwtSign: jwtSign.optional(),
-      oauthTokenExchange: oauthTokenExchange(connection).optional(),
-      crossAppAccess: crossAppAccess(connection).optional(),
+      gcp: notBuilt(gcp, 'the credential `gcp`'),
+      aws: notBuilt(aws, 'the credential `aws`'),
+      azure: notBuilt(azure, 'the credential `azure`'),
+      jwtSign: notBuilt(jwtSign, 'the credential `jwtSign`'),
+      oauthTokenExchange: notBuilt(oauthTokenExchange(connection), 'the credential `oauthTokenExchange`'),
+      crossAppAccess: notBuilt(crossAppAccess(connection), 'the credential `crossAppAccess`'),
       credentials: z
-        .array(object('A further credential.', { location: credentialLocation, key: secretText }))
+        .array(object('A further credential.', { location: credentialTarget, key: secretText }))
         .max(8)
         .optional(),
+    }),
+    (keys, add) => {
+      const kinds = MAIN_KINDS.filter((kind) => keys[kind] !== undefined);
+      if (kinds.length > 1)
+        add(`\`backendAuth\` takes only one of ${kinds.map((kind) => `\`${kind}\``).join(', ')}`, {
+          at: kinds[1],
+          code: 'GW_CONFIG_CONFLICT',
+        });
+      if (kinds.length === 0 && keys['credentials'] === undefined)
+        add('`backendAuth` needs a kind of credential, or `credentials`', { code: 'GW_CONFIG_MISSING' });
     },
   );
+  const copilot = notBuiltWhen(z.enum(['copilot']), () => true, 'the credential `copilot`');
   return z
-    .union([z.enum(['copilot']), settings])
+    .union([copilot, settings])
     .meta({ id: 'BackendAuth', description: 'Credentials that the gateway shows to the backend.' });
 }
+
+export type BackendAuthSpec = z.output<ReturnType<typeof backendAuth>>;
+export type BackendAuthSettings = Exclude<BackendAuthSpec, string>;
+export type ClientAuthSpec = z.output<typeof clientAuth>;
+export type AwsSpec = z.output<typeof aws>;
+export type AzureSpec = z.output<typeof azure>;

@@ -10,3 +10,5 @@ export function backendTunnel(connection: z.ZodType) {
     'BackendTunnel',
   );
 }
+
+export type BackendTunnelSpec = z.output<ReturnType<typeof backendTunnel>>;
