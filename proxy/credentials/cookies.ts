@@ -1,14 +1,15 @@
 import type { Headers } from '../exchange/headers.ts';
+import { octetsOf, textOf } from './octets.ts';
 
 // RFC 6265 section 4.1.1: what would end a cookie's value, or the header.
 // oxlint-disable-next-line no-control-regex
 const NO_COOKIE_VALUE = /[^\u0021-\u003a\u003c-\u007e\u0080-\u00ff]/;
 
-/** The value of the first cookie of that name, as sent; null when there is none. */
+/** The value of the first cookie of that name, neither unquoted nor unescaped; null when there is none. */
 export function readCookie(headers: Headers, name: string): string | null {
   for (let i = headers.names.indexOf('cookie'); i !== -1; i = headers.names.indexOf('cookie', i + 1)) {
     const value = valueIn(headers.values[i] ?? '', name);
-    if (value !== null) return value;
+    if (value !== null) return textOf(value);
   }
   return null;
 }
@@ -22,8 +23,9 @@ export function removeCookie(headers: Headers, name: string): void {
 
 /** Adds a cookie instead of those of that name. False, with nothing changed, when no cookie can hold the value. */
 export function insertCookie(headers: Headers, name: string, value: string): boolean {
-  if (NO_COOKIE_VALUE.test(value)) return false;
-  write(headers, [...without(headers.getAll('cookie'), name), `${name}=${value}`]);
+  const octets = octetsOf(value);
+  if (NO_COOKIE_VALUE.test(octets)) return false;
+  write(headers, [...without(headers.getAll('cookie'), name), `${name}=${octets}`]);
   return true;
 }
 

@@ -1,4 +1,5 @@
 import type { Headers } from '../exchange/headers.ts';
+import { octetsOf, textOf } from './octets.ts';
 
 // RFC 9110 section 5.5: what a field value may not hold.
 // oxlint-disable-next-line no-control-regex
@@ -8,16 +9,17 @@ const NO_FIELD_VALUE = /[^\t\u0020-\u007e\u0080-\u00ff]/;
 export function readHeader(headers: Headers, name: string, prefix: string): string | null {
   const value = headers.get(name);
   if (value === undefined) return null;
-  if (prefix === '') return value;
+  if (prefix === '') return textOf(value);
   const found = value.slice(0, prefix.length);
   if (found !== prefix && !equalsWithoutCase(found, prefix)) return null;
-  return value.slice(prefix.length);
+  return textOf(value.slice(prefix.length));
 }
 
 /** Replaces every value of a header. False, with nothing changed, when `value` cannot stand in one. */
 export function insertHeader(headers: Headers, name: string, value: string): boolean {
-  if (NO_FIELD_VALUE.test(value)) return false;
-  headers.set(name, value);
+  const octets = octetsOf(value);
+  if (NO_FIELD_VALUE.test(octets)) return false;
+  headers.set(name, octets);
   return true;
 }
 

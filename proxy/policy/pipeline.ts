@@ -1,4 +1,5 @@
 import type { BackendPolicies, GatewayPolicies, RoutePolicies } from '../../src/config/ir/index.ts';
+import { apiKey } from './api-key/compile.ts';
 import { authorization } from './authorization/compile.ts';
 import { bufferRequest, bufferResponse } from './buffer/compile.ts';
 import type { PolicyDeps } from './contract.ts';
@@ -31,6 +32,8 @@ const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
   onGateway('cors', 'gateway cors', cors),
   // Before whatever reads the claims.
   onGateway('jwtAuth', 'gateway jwt', jwtAuth),
+  // After the logins that people use.
+  onGateway('apiKey', 'gateway api key', apiKey),
   // After everything that finds out who calls.
   onGateway('authorization', 'gateway authorization', authorization),
 ];
@@ -46,6 +49,8 @@ const routeRequestOrder = [
   onRoute('cors', 'cors', cors),
   // Before whatever reads the claims.
   onRoute('jwtAuth', 'jwt auth', jwtAuth),
+  // After the logins that people use.
+  onRoute('apiKey', 'api key', apiKey),
   // After everything that finds out who calls, before anything that counts or changes.
   onRoute('authorization', 'authorization', authorization),
   // Only tells; the plan runs around the upstream call.

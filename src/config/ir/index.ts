@@ -7,6 +7,7 @@ export type * from './gateway.ts';
 export type * from './route.ts';
 export type * from './backend.ts';
 export type * from './policy.ts';
+export type * from './policy/api-key.ts';
 export type * from './policy/authorization.ts';
 export type * from './policy/conditional.ts';
 export type * from './policy/jwt-auth.ts';

@@ -1,30 +1,49 @@
 import { z } from 'zod';
-import { object } from '../build.ts';
-import { secret } from '../marks.ts';
-import { authMode } from './jwt-auth.ts';
+import { exactlyOne, object } from '../build.ts';
+import { notBuilt, secret } from '../marks.ts';
 import { credentialLocation } from './credential-location.ts';
+import { authMode } from './jwt-auth.ts';
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+const inner: z.ZodType<Json> = z.lazy(() => json);
+const json: z.ZodType<Json> = z
+  .union([z.null(), z.boolean(), z.number(), z.string(), z.array(inner), z.record(z.string(), inner)])
+  .meta({ id: 'Json', description: 'Any value.' });
+
+const key = exactlyOne(
+  object('One key; exactly one of `key` and `keyHash`.', {
+    key: secret(z.string().min(1).max(4096)).optional().describe('The key itself.'),
+    keyHash: secret(
+      z.string().regex(/^sha256:[0-9a-fA-F]{64}$/, { error: 'expected sha256: and 64 hexadecimal digits' }),
+    )
+      .optional()
+      .describe('`sha256:` and the SHA-256 of the key, 64 hexadecimal digits.'),
+    metadata: z.record(z.string(), json).optional().describe('What expressions know of the caller: `apiKey.<name>`.'),
+    allowedModels: notBuilt(
+      z.array(z.string().min(1)).describe('Model names or patterns with one `*`. Absent: all; empty: none.'),
+      '`allowedModels`',
+    ),
+  }),
+  'a key',
+  ['key', 'keyHash'],
+);
 
 /** `apiKey`: a list of keys, or of their hashes. */
 export const apiKey = object(
   'A list of keys that may call.',
   {
-    keys: z.array(
-      object('One key; exactly one of `key` and `keyHash`.', {
-        key: secret(z.string().min(1)).optional(),
-        keyHash: z
-          .string()
-          .regex(/^sha256:[0-9a-f]{64}$/)
-          .optional()
-          .describe('`sha256:` and 64 hexadecimal digits.'),
-        metadata: z.unknown().optional().describe('Anything; expressions see it as `apiKey.<name>`.'),
-        allowedModels: z
-          .array(z.string().min(1))
-          .optional()
-          .describe('Model names or patterns with one `*`. Absent: all; empty: none.'),
-      }),
-    ),
-    mode: authMode.default('strict'),
-    location: credentialLocation.optional().describe('Default: the authorization header, after `Bearer `.'),
+    keys: z.array(key).describe('The keys.'),
+    mode: authMode
+      .default('strict')
+      .describe(
+        '`strict`: a known key is needed; `optional`: none passes, an unknown one does not; `permissive`: everything passes.',
+      ),
+    location: credentialLocation
+      .optional()
+      .describe('Where the key is. Default: the authorization header, after `Bearer `.'),
   },
   'ApiKey',
 );
+
+export type ApiKeySpec = z.output<typeof apiKey>;

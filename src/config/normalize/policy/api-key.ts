@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+
+import { Secret } from '../../../shared/secret.ts';
+import type { ApiKeyAuth, KnownApiKey } from '../../ir/policy/api-key.ts';
+import type { Path } from '../../load/problem.ts';
+import type { ApiKeySpec } from '../../schema/policy/api-key.ts';
+import type { Context } from '../context.ts';
+import { bearerLocation, credentialLocation } from './credential-location.ts';
+
+/** Keys as their hashes; a key that is listed twice is a problem, since it has one owner. */
+export function apiKey(context: Context, spec: ApiKeySpec, path: Path): ApiKeyAuth {
+  const seen = new Map<string, number>();
+  const keys = spec.keys.map((entry, index): KnownApiKey => {
+    const hash = entry.keyHash === undefined ? sha256(entry.key ?? '') : entry.keyHash.slice(7).toLowerCase();
+    const earlier = seen.get(hash);
+    if (earlier === undefined) seen.set(hash, index);
+    else context.report([...path, 'keys', index], 'GW_CONFIG_CONFLICT', `keys[${earlier}] is the same key`);
+    const { metadata, allowedModels } = entry;
+    return {
+      hash: new Secret(hash),
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(allowedModels === undefined ? {} : { allowedModels }),
+    };
+  });
+  return { mode: spec.mode, location: credentialLocation(spec.location, bearerLocation), keys };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}
