@@ -7,6 +7,7 @@ import { EndpointView } from '../backends/endpoint-view.ts';
 import { policyWarnings } from '../policy/warnings.ts';
 import { systemClock } from '../exchange/wait.ts';
 import { compileBind } from '../listener/compiled.ts';
+import { ownBuckets } from '../policy/local-rate-limit/own-buckets.ts';
 import { NamedStores } from '../policy/stores.ts';
 import { ThreadResources } from '../resources/thread-resources.ts';
 import { ThreadMetrics } from '../telemetry/thread-metrics.ts';
@@ -29,6 +30,7 @@ export function checkCompiles(config: GatewayConfig): readonly string[] {
       policies: {
         clock: systemClock,
         stores: new NamedStores(),
+        buckets: ownBuckets,
         resources: new ThreadResources(),
         log: silentLog(),
         snapshot() {},

@@ -13,13 +13,14 @@ import { BoundPort } from '../listener/bind.ts';
 import { compileBind, type CompiledBind } from '../listener/compiled.ts';
 import type { ConnectionError, ListenerDependencies, TcpRecord, TunnelContext } from '../listener/contract.ts';
 import { http1Service } from '../listener/http1.ts';
-import type { BoundAddress, DataPlane, DataPlaneInit } from '../supervisor/data-plane.ts';
+import type { BoundAddress, DataPlane, DataPlaneInit, SharedRows } from '../supervisor/data-plane.ts';
 import { Engine, type EngineDeps } from './engine.ts';
 import { listenerMetrics } from './listener-metrics.ts';
 import { handleRequest } from './run.ts';
 import { Runtime } from './runtime.ts';
 import { reportTcp } from './tcp-report.ts';
 import { ConnectionTraces } from './tcp-trace.ts';
+import { BucketView } from '../policy/local-rate-limit/bucket-view.ts';
 import { NamedStores } from '../policy/stores.ts';
 import { noExpressions, noServices } from './policy-deps.ts';
 import { policySnapshots } from './tracing.ts';
@@ -42,6 +43,7 @@ interface Prepared {
 class GatewayDataPlane implements DataPlane {
   readonly #init: DataPlaneInit;
   readonly #endpoints: EndpointView;
+  readonly #buckets: BucketView;
   readonly #sweeper = new Sweeper();
   readonly #contexts = new TlsContexts();
   readonly #ticketSecret: Buffer;
@@ -62,13 +64,14 @@ class GatewayDataPlane implements DataPlane {
   constructor(init: DataPlaneInit) {
     this.#init = init;
     this.#endpoints = new EndpointView(init.shared.endpoints);
+    this.#buckets = new BucketView(init.shared.buckets);
     this.#ticketSecret = Buffer.from(Uint8Array.from(new Uint8Array(init.shared.ticketSecret)));
     this.#connectionTraces = new ConnectionTraces(init.telemetry.traces, () => this.#runtime?.nextRequestId() ?? '');
     this.#listenerDeps = this.#makeListenerDeps();
   }
 
-  async prepare(config: GatewayConfig, revision: string, endpointRows: ReadonlyMap<string, number>): Promise<void> {
-    const engine = new Engine(config, { revision, rows: endpointRows, deps: this.#engineDeps() });
+  async prepare(config: GatewayConfig, revision: string, rows: SharedRows): Promise<void> {
+    const engine = new Engine(config, { revision, rows: rows.endpoints, deps: this.#engineDeps(rows) });
     const binds = config.binds
       .filter((bind) => bind.mode === 'standard')
       .map((bind) => compileBind(bind, config.frontend, this.#ticketSecret));
@@ -148,13 +151,14 @@ class GatewayDataPlane implements DataPlane {
     for (const port of this.#leaving) port.sampleBytes();
   }
 
-  #engineDeps(): EngineDeps {
+  #engineDeps(rows: SharedRows): EngineDeps {
     return {
       backends: { view: this.#endpoints, contexts: this.#contexts },
       metrics: this.#init.telemetry.metrics,
       policies: {
         clock: systemClock,
         stores: this.#stores,
+        buckets: this.#buckets.among(rows.buckets),
         resources: this.#init.resources,
         log: this.#init.log,
         ...policySnapshots(this.#init.telemetry.redaction),

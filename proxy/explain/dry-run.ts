@@ -5,6 +5,8 @@ import { EndpointStore } from '../backends/endpoint-store.ts';
 import { EndpointView } from '../backends/endpoint-view.ts';
 import { Engine, type EngineDeps } from '../engine/engine.ts';
 import { noExpressions, noServices, silentLog } from '../engine/policy-deps.ts';
+import { type Buckets, BucketView } from '../policy/local-rate-limit/bucket-view.ts';
+import { ownBuckets } from '../policy/local-rate-limit/own-buckets.ts';
 import { NamedStores } from '../policy/stores.ts';
 import { Runtime } from '../engine/runtime.ts';
 import { policySnapshots } from '../engine/tracing.ts';
@@ -23,6 +25,7 @@ export interface DryState {
   /** Documents that were fetched; the others are empty. */
   readonly contents?: readonly ResourceContent[] | undefined;
   readonly endpoints?: { readonly memory: SharedArrayBuffer; readonly rows: ReadonlyMap<string, number> } | undefined;
+  readonly buckets?: { readonly memory: SharedArrayBuffer; readonly rows: ReadonlyMap<string, number> } | undefined;
 }
 
 type DryRuntime = Runtime & { readonly pools: DryPools };
@@ -40,7 +43,7 @@ export function dryRuntime(config: GatewayConfig, state: DryState, sink: (event:
   const engine = new Engine(config, {
     revision: 'explain',
     rows,
-    deps: { backends: { view: endpoints, random: () => 0 }, metrics, ...dryDeps(redaction, resources) },
+    deps: { backends: { view: endpoints, random: () => 0 }, metrics, ...dryDeps(redaction, resources, bucketsOf(state)) },
   });
   const recorder = (requestId: string): Recorder => new Recorder(requestId, sink);
   const runtime = new Runtime({
@@ -48,7 +51,7 @@ export function dryRuntime(config: GatewayConfig, state: DryState, sink: (event:
       threadIndex: 0,
       threadCount: 1,
       reusePort: false,
-      shared: { endpoints: memory, ticketSecret: new SharedArrayBuffer(0) },
+      shared: { endpoints: memory, buckets: new SharedArrayBuffer(0), ticketSecret: new SharedArrayBuffer(0) },
       telemetry: {
         metrics,
         redaction,
@@ -69,12 +72,14 @@ export function dryRuntime(config: GatewayConfig, state: DryState, sink: (event:
 function dryDeps(
   redaction: Redaction,
   resources: Resources,
+  buckets: Buckets,
 ): Pick<EngineDeps, 'policies' | 'expressions' | 'services'> {
   const services = new DryServices();
   return {
     policies: {
       clock: dryClock(),
       stores: new NamedStores(),
+      buckets,
       resources,
       log: silentLog(),
       dryRun: new DryPolicies(services),
@@ -83,6 +88,10 @@ function dryDeps(
     expressions: noExpressions,
     services: () => services.over(noServices()),
   };
+}
+
+function bucketsOf({ buckets }: DryState): Buckets {
+  return buckets === undefined ? ownBuckets : new BucketView(buckets.memory).among(buckets.rows);
 }
 
 function freshEndpoints(config: GatewayConfig) {

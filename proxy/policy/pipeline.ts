@@ -12,6 +12,7 @@ import { requestHeaderModifier, responseHeaderModifier, settledHost } from './he
 import { jwtAuth } from './jwt-auth/compile.ts';
 import type { RequestLine } from './line.ts';
 import { onBackend, onBackendResponse, onGateway, onRoute, onRouteResponse } from './line.ts';
+import { localRateLimit } from './local-rate-limit/compile.ts';
 import type { MirrorPlan } from './request-mirror/compile.ts';
 import { mirrorPlans } from './request-mirror/compile.ts';
 import { notingReads, type PipelineReads } from './reads.ts';
@@ -55,6 +56,8 @@ const routeRequestOrder = [
   onRoute('authorization', 'authorization', authorization),
   // Only tells; the plan runs around the upstream call.
   onRoute('retry', null, retry),
+  // Once it is known who asks, and before anything that costs: a refused request is cheap.
+  onRoute('localRateLimit', null, localRateLimit),
   // Before whatever reads or changes the request, which then has the whole body.
   onRoute('buffer', 'buffer', ({ request }, context) =>
     request === undefined ? null : bufferRequest(request, context),

@@ -19,6 +19,7 @@ export const routePolicies = {
   ...gatewayPolicies,
   csrf: 'mostSpecific',
   localRateLimit: 'mostSpecific',
+  localRateLimit: 'mostSpecific',
   timeout: 'mostSpecific',
   retry: 'mostSpecific',
   buffer: 'leastSpecific',

@@ -29,3 +29,30 @@ export class RowUse {
     };
   }
 }
+
+/** Reserves from several ledgers, or from none when one of them is full. */
+export function reserveAll<K extends string>(
+  reserve: Readonly<Record<K, () => ReservedRows>>,
+): Omit<ReservedRows, 'rows'> & { readonly rows: Readonly<Record<K, ReadonlyMap<string, number>>> } {
+  const reserved: [K, ReservedRows][] = [];
+  const giveBack = (): void => {
+    for (const [, rows] of reserved) rows.giveBack();
+  };
+  try {
+    // `as`: keys of a record are typed as strings.
+    for (const name of Object.keys(reserve) as K[]) reserved.push([name, reserve[name]()]);
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+  return {
+    rows: Object.fromEntries(reserved.map(([name, { rows }]) => [name, rows])) as Record<
+      K,
+      ReadonlyMap<string, number>
+    >,
+    keep: () => {
+      for (const [, rows] of reserved) rows.keep();
+    },
+    giveBack,
+  };
+}

@@ -9,9 +9,9 @@ export interface DataPlane {
   /**
    * Compiles a whole configuration and opens the sockets that it adds, beside what is live. Throws a `GwError` and leaves
    * nothing behind when any of it fails. New sockets do not answer before `commit`. One preparation at a time.
-   * `endpointRows` says where in `shared.endpoints` the state of each endpoint identity lives.
+   * `rows` says where in `shared` the state of each identity lives.
    */
-  prepare(config: GatewayConfig, revision: string, endpointRows: ReadonlyMap<string, number>): Promise<void>;
+  prepare(config: GatewayConfig, revision: string, rows: SharedRows): Promise<void>;
   /** Makes what was prepared live, in one step; cannot fail. What is no longer used is drained in the background. */
   commit(): void;
   /** Forgets what was prepared and closes the sockets opened for it. */
@@ -54,8 +54,16 @@ export interface DataPlaneInit {
 export interface SharedMemory {
   /** Rows of `EndpointStore`; read through an `EndpointView`. */
   readonly endpoints: SharedArrayBuffer;
+  /** Rows of `BucketStore`; read through a `BucketView`. */
+  readonly buckets: SharedArrayBuffer;
   /** Random bytes, one set per process: a TLS session begun in one thread resumes in another. */
   readonly ticketSecret: SharedArrayBuffer;
+}
+
+/** Rows of the shared memory by identity. */
+export interface SharedRows {
+  readonly endpoints: ReadonlyMap<string, number>;
+  readonly buckets: ReadonlyMap<string, number>;
 }
 
 /** The export `createDataPlane` of a data-plane module. */

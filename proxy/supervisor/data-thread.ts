@@ -93,12 +93,12 @@ class DataThread {
   }
 
   #planeInit() {
-    const { threadIndex, threadCount, reusePort, endpoints, ticketSecret, sensitiveHeaders } = this.#init;
+    const { threadIndex, threadCount, reusePort, endpoints, buckets, ticketSecret, sensitiveHeaders } = this.#init;
     return {
       threadIndex,
       threadCount,
       reusePort,
-      shared: { endpoints, ticketSecret },
+      shared: { endpoints, buckets, ticketSecret },
       log: this.#logger,
       telemetry: {
         metrics: new ThreadMetrics((registration) => this.#channel.note('series', registration)),
@@ -150,11 +150,11 @@ class DataThread {
     };
   }
 
-  async #prepare({ config, revision, endpointRows, resources }: PrepareArgument) {
+  async #prepare({ config, revision, rows, resources }: PrepareArgument) {
     const plane = this.#started();
     this.#resources.update(resources);
     const opened = unseal(config);
-    await plane.prepare(opened, revision, endpointRows);
+    await plane.prepare(opened, revision, rows);
     this.#nextRemoved = opened.frontend.accessLog.remove;
     this.#nextResources = new Set(resources.map(({ key }) => key));
     return plane.addresses();

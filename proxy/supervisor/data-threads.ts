@@ -3,7 +3,7 @@ import { seal } from '../../src/config/transfer.ts';
 import type { ResourceContent } from '../resources/content.ts';
 import type { Log } from '../../src/shared/log.ts';
 import { messageOf } from '../../src/shared/errors.ts';
-import type { BoundAddress } from './data-plane.ts';
+import type { BoundAddress, SharedRows } from './data-plane.ts';
 import type { ThreadInit, ThreadRuntime } from './messages.ts';
 import { ThreadHandle, type ThreadOptions } from './thread-handle.ts';
 
@@ -18,7 +18,7 @@ const STABLE_MS = 60_000;
 export interface Generation {
   readonly config: GatewayConfig;
   readonly revision: string;
-  readonly endpointRows: ReadonlyMap<string, number>;
+  readonly rows: SharedRows;
   /** What was fetched for the configuration, as it is when asked. */
   readonly resources: () => readonly ResourceContent[];
 }
@@ -148,8 +148,8 @@ export class DataThreads {
 
   #prepare(thread: ThreadHandle, generation: Generation): Promise<readonly BoundAddress[]> {
     const config = this.#withPorts(thread, generation.config);
-    const { revision, endpointRows } = generation;
-    const argument = { config: seal(config), revision, endpointRows, resources: generation.resources() };
+    const { revision, rows } = generation;
+    const argument = { config: seal(config), revision, rows, resources: generation.resources() };
     return thread.call('prepare', argument, PREPARE_TIMEOUT_MS);
   }
 

@@ -8,6 +8,7 @@ import { configDumpEndpoint } from '../admin/config-dump/endpoint.ts';
 import { configStatusEndpoint } from '../admin/config-status.ts';
 import type { Endpoint } from '../admin/endpoint.ts';
 import { reserveAll } from '../shared-rows/reserved-rows.ts';
+import { reserveAll } from '../shared-rows/reserved-rows.ts';
 import { explainEndpoint } from '../admin/explain.ts';
 import { indexEndpoint } from '../admin/index-page.ts';
 import { logControl, LogLevels } from '../admin/log-levels.ts';
@@ -29,6 +30,7 @@ import { ConfigHistory } from './config-history.ts';
 import type { ConfigProvider, ConfigWatch, ReadConfig } from './config-provider.ts';
 import type { BoundAddress, CreateDataPlane } from './data-plane.ts';
 import { DataThreads } from './data-threads.ts';
+import { BucketRows } from './bucket-state.ts';
 import { BucketRows } from './bucket-state.ts';
 import { EndpointRows } from './endpoint-state.ts';
 import { HeartbeatWatch } from './heartbeat.ts';
@@ -81,6 +83,7 @@ export class Gateway {
   readonly #hub = new TraceHub(this.#gate);
   readonly #totals = new SeriesTotals();
   readonly #rows = new EndpointRows();
+  readonly #buckets = new BucketRows();
   readonly #buckets = new BucketRows();
   readonly #ticketSecret = sharedRandom(48);
   readonly #queue = new ReloadQueue();
@@ -281,6 +284,7 @@ export class Gateway {
         reusePort: count > 1,
         endpoints: this.#rows.buffer,
         buckets: this.#buckets.buffer,
+        buckets: this.#buckets.buffer,
         ticketSecret: this.#ticketSecret,
         traceGate: this.#gate.buffer,
         heartbeats: this.#heartbeats.buffer,
@@ -329,6 +333,7 @@ export class Gateway {
     return explainRequest(config, question, {
       contents: this.#resources.contents(config),
       endpoints: this.#rows.copy(config),
+      buckets: this.#buckets.copy(config),
     });
   }
 

@@ -5,7 +5,7 @@ import type { CpuProfile, HeapProfile } from '../admin/pprof/thread-profiler.ts'
 import type { ResourceContent } from '../resources/content.ts';
 import type { Batch } from '../telemetry/outbox.ts';
 import type { TraceItem } from '../telemetry/trace-tap.ts';
-import type { BoundAddress } from './data-plane.ts';
+import type { BoundAddress, SharedRows } from './data-plane.ts';
 import type { SeriesRegistration } from './shared-metrics.ts';
 
 /** What a data thread is started with; plain data. */
@@ -16,6 +16,7 @@ export interface ThreadInit {
   readonly threadCount: number;
   readonly reusePort: boolean;
   readonly endpoints: SharedArrayBuffer;
+  readonly buckets: SharedArrayBuffer;
   readonly ticketSecret: SharedArrayBuffer;
   readonly traceGate: SharedArrayBuffer;
   /** One counter per thread, bumped each second by a thread that is alive. */
@@ -28,7 +29,7 @@ export interface ThreadInit {
 export interface PrepareArgument {
   readonly config: SealedConfig;
   readonly revision: string;
-  readonly endpointRows: ReadonlyMap<string, number>;
+  readonly rows: SharedRows;
   /** Every fetched document that the configuration needs. */
   readonly resources: readonly ResourceContent[];
 }

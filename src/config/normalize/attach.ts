@@ -12,8 +12,10 @@ export function attachRoutes(context: Context, specs: Specs, binds: readonly Bin
   for (const [index, spec] of specs.routes.entries()) {
     if (spec === undefined) continue;
     const path = ['routes', index];
+    const attachedTo = `routes/${(spec.gateways ?? []).join()}`;
     for (const listener of attachment.listeners(spec.gateways, 'HTTP', path)) {
-      listener.routes.push({ path, route: httpRoute(context, spec, { path, index, parent: listener.key }) });
+      const place = { path, index, parent: listener.key, attachedTo };
+      listener.routes.push({ path, route: httpRoute(context, spec, place) });
     }
   }
   for (const [index, spec] of specs.tcpRoutes.entries()) {

@@ -12,6 +12,8 @@ export interface RoutePlace {
   readonly index: number;
   /** Key of the listener or group that it belongs to. */
   readonly parent: string;
+  /** Names the place in the file instead of `parent`, for a route that belongs to several listeners. */
+  readonly attachedTo?: string | undefined;
 }
 
 /** One HTTP route of a listener or a group. */
@@ -19,6 +21,7 @@ export function httpRoute(context: Context, spec: RouteSpec, place: RoutePlace):
   const name = spec.name ?? `route${place.index}`;
   const namespace = spec.namespace ?? 'default';
   const key = `${place.parent}/${namespace}/${name}`;
+  const origin = `${place.attachedTo ?? place.parent}/${namespace}/${name}/${spec.ruleName ?? ''}`;
   return {
     key,
     name,
@@ -26,7 +29,7 @@ export function httpRoute(context: Context, spec: RouteSpec, place: RoutePlace):
     ruleName: spec.ruleName,
     hostnames: anyHost(spec.hostnames),
     matches: spec.matches.map(routeMatch),
-    policies: routePolicies(context, spec.policies, { path: [...place.path, 'policies'], key }),
+    policies: routePolicies(context, spec.policies, { path: [...place.path, 'policies'], key, origin }),
     backends: routeBackends(context, spec.backends, { path: place.path, key }),
   };
 }

@@ -9,6 +9,8 @@ export interface Place {
   readonly path: Path;
   /** Key of what they stand on; names the backends written inside. */
   readonly key: string;
+  /** The entry of the file that it comes from, when that is written once and stands in several places. */
+  readonly origin?: string | undefined;
 }
 
 /** A backend written as an address; undefined when it cannot be read, which was told while screening. */

@@ -1,5 +1,6 @@
 import { noExpressions, noServices, silentLog } from '../../../proxy/engine/policy-deps.ts';
 import type { PolicyContext, PolicyDeps } from '../../../proxy/policy/contract.ts';
+import { ownBuckets } from '../../../proxy/policy/local-rate-limit/own-buckets.ts';
 import { NamedStores } from '../../../proxy/policy/stores.ts';
 import { ThreadResources } from '../../../proxy/resources/thread-resources.ts';
 import type {
@@ -24,6 +25,7 @@ export function deps(): TestDeps {
     expressions: noExpressions(),
     services: noServices(),
     stores: new NamedStores(),
+    buckets: ownBuckets,
     resources: new ThreadResources(),
     log: silentLog(),
     stages,

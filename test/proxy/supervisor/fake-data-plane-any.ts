@@ -6,6 +6,6 @@ export function createDataPlane(init: DataPlaneInit) {
   const plane = create(init);
   const prepare = plane.prepare.bind(plane);
   return Object.assign(plane, {
-    prepare: (...args: Parameters<typeof prepare>) => prepare(args[0], args[1], new Map()),
+    prepare: (...args: Parameters<typeof prepare>) => prepare(args[0], args[1], { ...args[2], endpoints: new Map() }),
   });
 }

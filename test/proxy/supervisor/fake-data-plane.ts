@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 
 import type { GatewayConfig } from '../../../src/config/ir/index.ts';
 import { GwError } from '../../../src/shared/errors.ts';
-import type { BoundAddress, DataPlane, DataPlaneInit } from '../../../proxy/supervisor/data-plane.ts';
+import type { BoundAddress, DataPlane, DataPlaneInit, SharedRows } from '../../../proxy/supervisor/data-plane.ts';
 
 /** A data plane with real sockets that answers every request itself; paths make it misbehave. */
 export function createDataPlane(init: DataPlaneInit): DataPlane {
@@ -23,7 +23,7 @@ class FakeDataPlane implements DataPlane {
     this.#init = init;
   }
 
-  async prepare(config: GatewayConfig, revision: string, rows: ReadonlyMap<string, number>): Promise<void> {
+  async prepare(config: GatewayConfig, revision: string, rows: SharedRows): Promise<void> {
     const opened = new Map<string, Server>();
     this.#next = { config, revision, opened };
     for (const bind of config.binds) {
@@ -32,7 +32,7 @@ class FakeDataPlane implements DataPlane {
     const refusing = config.binds.some((bind) =>
       bind.listeners.some(({ hostname }) => hostname === `refused-by-${this.#init.threadIndex}`),
     );
-    if (refusing || rows.size !== 0) {
+    if (refusing || rows.endpoints.size !== 0) {
       this.rollback();
       throw new GwError('this configuration cannot be compiled', { code: 'GW_TEST', hint: 'none' });
     }
