@@ -152,15 +152,17 @@ function positionOf(key: Value): number | undefined {
 }
 
 function optionalField(value: Value, field: string): Result {
+  // A variable that is not there is null, and has no fields; but a null inside of an optional is a value.
+  if (value === null) return NONE;
   const inner = value instanceof Optional ? value.value : value;
   if (inner === undefined) return NONE;
-  if (!isMap(inner)) return inner === null ? NONE : noOverload(`_.?${field}`, inner);
-  return optionalOf(inner.get(field));
+  return isMap(inner) ? optionalOf(inner.get(field)) : noOverload(`_.?${field}`, inner);
 }
 
 function optionalItem(value: Value, key: Value): Result {
+  if (value === null) return NONE;
   const inner = value instanceof Optional ? value.value : value;
-  if (inner === undefined || inner === null) return NONE;
+  if (inner === undefined) return NONE;
   if (isMap(inner)) return optionalOf(inner.get(key));
   if (!isList(inner)) return noOverload('_[?_]', inner, key);
   const at = positionOf(key);

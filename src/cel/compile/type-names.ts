@@ -6,8 +6,6 @@ export const typeNames: ReadonlyMap<string, TypeName> = new Map(
     'bool',
     'bytes',
     'double',
-    'float',
-    'dyn',
     'int',
     'uint',
     'string',

@@ -131,7 +131,7 @@ function fixed(value: Value, precision: number): string | CelError {
   if (number === undefined) return wrong('fixed-point clause can only be used on doubles', value);
   if (!Number.isFinite(number)) return notFinite(number);
   return Math.abs(number) < 1e21
-    ? number.toFixed(precision)
+    ? halfToEven(precision, (digits) => number.toFixed(digits))
     : `${BigInt(number)}${precision > 0 ? `.${'0'.repeat(precision)}` : ''}`;
 }
 
@@ -139,7 +139,17 @@ function scientific(value: Value, precision: number): string | CelError {
   const number = toNumber(value);
   if (number === undefined) return wrong('scientific clause can only be used on doubles', value);
   if (!Number.isFinite(number)) return notFinite(number);
-  return number.toExponential(precision).replace(/e([+-])(\d)$/, 'e$10$2');
+  return halfToEven(precision, (digits) => number.toExponential(digits)).replace(/e([+-])(\d)$/, 'e$10$2');
+}
+
+/** JavaScript rounds a value that is exactly between two up; here the even one of them is meant. */
+function halfToEven(precision: number, print: (digits: number) => string): string {
+  const rounded = print(precision);
+  const exact = print(MAX_PRECISION);
+  const [, whole = '', fraction = '', exponent = ''] = /^([^.e]*)\.?(\d*)(e.*)?$/.exec(exact) ?? [];
+  if (!/^50*$/.test(fraction.slice(precision))) return rounded;
+  const truncated = precision === 0 ? whole : `${whole}.${fraction.slice(0, precision)}`;
+  return /[02468]$/.test(truncated) ? `${truncated}${exponent}` : rounded;
 }
 
 function toNumber(value: Value): number | undefined {

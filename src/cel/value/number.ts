@@ -91,8 +91,9 @@ export function numeric(value: Value): Int | undefined {
   return value instanceof Uint || value instanceof Double ? value.value : undefined;
 }
 
-/** Exact over all three types; NaN when one is NaN. */
+/** Over all three types; NaN when one is NaN. An integer beyond 2^53 is compared with a double as the nearest double. */
 export function compareNumeric(a: Int, b: Int): number {
+  if (typeof a !== typeof b) return compareNumeric(Number(a), Number(b));
   if (a < b) return -1;
   if (a > b) return 1;
   return Number.isNaN(a) || Number.isNaN(b) ? Number.NaN : 0;

@@ -1,8 +1,8 @@
 import { Duration, failure, Timestamp, type CelError } from './value.ts';
 
 const SECOND = 1_000_000_000n;
-/** Ten thousand years, the range of durations. */
-const MAX_DURATION = 315_576_000_000n * SECOND;
+/** What 64 bits of nanoseconds hold, about 292 years. */
+const MAX_DURATION = 2n ** 63n - 1n;
 const MIN_TIMESTAMP = -62_135_596_800n * SECOND;
 const MAX_TIMESTAMP = 253_402_300_799n * SECOND + 999_999_999n;
 
