@@ -8,6 +8,8 @@ export class QueuedHeaders {
   readonly #overwriting = new Headers();
   readonly #defaults = new Headers();
   readonly #items = new Headers();
+  readonly #beside = new Headers();
+  readonly #corrections = new Headers();
 
   /** Replaces the response's fields of that name; every value queued for a name is kept. */
   add(name: string, value: string): void {
@@ -29,19 +31,33 @@ export class QueuedHeaders {
     if (!this.#defaults.has(name)) this.#defaults.append(name, value);
   }
 
+  /** One more field beside those of the response. */
+  addBeside(name: string, value: string): void {
+    this.#beside.append(name, value);
+  }
+
+  /** Replaces the response's fields of that name when there are any; else nothing. */
+  addIfPresent(name: string, value: string): void {
+    this.#corrections.append(name, value);
+  }
+
   /** One more item of a field that is a list (`vary`), whose other items stay. */
   addItem(name: string, item: string): void {
     this.#items.append(name, item);
   }
 
   has(name: string): boolean {
-    return this.#overwriting.has(name) || this.#defaults.has(name) || this.#items.has(name);
+    return [this.#overwriting, this.#defaults, this.#items, this.#beside].some((headers) => headers.has(name));
   }
 
   mergeInto(headers: Headers): void {
+    const present = new Set(this.#corrections.names.filter((name) => headers.has(name)));
+    for (const name of present) headers.remove(name);
+    for (const [name, value] of this.#corrections) if (present.has(name)) headers.append(name, value);
     for (const [name, value] of this.#defaults) if (!headers.has(name)) headers.append(name, value);
     for (const name of new Set(this.#overwriting.names)) headers.remove(name);
     for (const [name, value] of this.#overwriting) headers.append(name, value);
+    for (const [name, value] of this.#beside) headers.append(name, value);
     for (const [name, item] of this.#items) mergeItem(headers, name, item);
   }
 }

@@ -31,8 +31,11 @@ export interface Reads {
 
 /** Compiles expressions; made once per engine. */
 export interface Expressions {
-  /** `where` names the place for traces (`authorization allow[0]`). Throws a `GwError` with line and column. */
-  compile(source: string, where: string): Expression;
+  /**
+   * `where` names the place for traces (`authorization allow[0]`). The `response` of an expression about the answer of a
+   * service is whole already: it keeps nobody waiting for the client's. Throws a `GwError` with line and column.
+   */
+  compile(source: string, where: string, about?: 'exchange' | 'serviceAnswer'): Expression;
 }
 
 /**

@@ -11,10 +11,10 @@ export interface PipelineReads {
 export function notingReads(deps: PolicyDeps): { readonly deps: PolicyDeps; readonly reads: PipelineReads } {
   const reads: PipelineReads = { requestBody: false, responseBody: false };
   const expressions: Expressions = {
-    compile(source, where) {
-      const compiled = deps.expressions.compile(source, where);
+    compile(source, where, about) {
+      const compiled = deps.expressions.compile(source, where, about);
       reads.requestBody ||= compiled.reads.requestBody;
-      reads.responseBody ||= compiled.reads.responseBody;
+      if (about !== 'serviceAnswer') reads.responseBody ||= compiled.reads.responseBody;
       return compiled;
     },
   };

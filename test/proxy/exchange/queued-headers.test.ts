@@ -72,3 +72,21 @@ describe('queued headers', () => {
     expect(lines).toEqual([expected]);
   });
 });
+
+describe('queued headers of policy services', () => {
+  test('stand beside those of the response', () => {
+    const lines = merged((queued) => queued.addBeside('set-cookie', 'b=2'), [['set-cookie', 'a=1']]);
+    expect(lines).toEqual(['set-cookie: a=1', 'set-cookie: b=2']);
+  });
+
+  test('correct what is there, and add nothing', () => {
+    const lines = merged(
+      (queued) => {
+        queued.addIfPresent('server', 'gateway');
+        queued.addIfPresent('x-none', '1');
+      },
+      [['server', 'upstream']],
+    );
+    expect(lines).toEqual(['server: gateway']);
+  });
+});
