@@ -1,3 +1,4 @@
+import { isIP, SocketAddress } from 'node:net';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 
 import type { OriginTls } from './tls.ts';
@@ -64,7 +65,14 @@ function unquote(quoted: string): string | undefined {
 
 function names(present: SubjectAltName, wanted: string): boolean {
   if (present.kind === 'DNS') return dnsNames(present.value.toLowerCase(), wanted.toLowerCase());
-  return (present.kind === 'URI' || present.kind === 'IP Address') && present.value === wanted;
+  if (present.kind === 'IP Address')
+    return isIP(wanted) !== 0 && canonicalAddress(present.value) === canonicalAddress(wanted);
+  return present.kind === 'URI' && present.value === wanted;
+}
+
+/** An IPv6 address has many spellings; certificates are printed with all their zeros. */
+function canonicalAddress(address: string): string {
+  return isIP(address) === 6 ? new SocketAddress({ address, family: 'ipv6' }).address : address;
 }
 
 /** A wildcard stands for exactly one label (RFC 9525 section 6.3). */

@@ -2,12 +2,12 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createSecureServer } from 'node:http2';
 import { createServer, type ServerOptions } from 'node:https';
-import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { createServer as createTlsServer, type PeerCertificate, type TLSSocket } from 'node:tls';
 
 import { compileBackendTls, TlsContexts } from '../../../proxy/backends/origin-tls.ts';
 import { explainFailure } from '../../../proxy/backends/refusal.ts';
 import { UpstreamError } from '../../../proxy/backends/upstream.ts';
-import { parseSubjectAltNames } from '../../../proxy/backends/verify-peer.ts';
+import { parseSubjectAltNames, verifyPeer } from '../../../proxy/backends/verify-peer.ts';
 import type { BackendTls } from '../../../src/config/ir/index.ts';
 import { Secret } from '../../../src/shared/secret.ts';
 import { fetchText, originOf, pem, requestTo, Rig, type OriginChoice } from './rig.ts';
@@ -226,6 +226,22 @@ describe('unusable TLS settings name the file at fault', () => {
       'no name to verify',
     );
     expect(compileBackendTls({ verify: 'chain', root }, undefined, new TlsContexts()).servername).toBeUndefined();
+  });
+});
+
+describe('addresses among the subjectAltNames', () => {
+  const certificate = {
+    subjectaltname: 'DNS:10.0.0.9, IP Address:10.0.0.1, IP Address:2001:DB8:0:0:0:0:0:1',
+  } as PeerCertificate; // all that is looked at
+  const problem = (wanted: string): Error | undefined =>
+    verifyPeer({ ...tlsOf(full), subjectAltNames: [wanted] }, certificate);
+
+  test.each(['10.0.0.1', '2001:db8::1', '2001:0DB8:0::1'])('%s is found in any spelling', (wanted) => {
+    expect(problem(wanted)).toBeUndefined();
+  });
+
+  test.each(['10.0.0.2', '2001:db8::2', '10.0.0.1.example'])('%s is not', (wanted) => {
+    expect(problem(wanted)?.message).toContain('none of the wanted subjectAltNames');
   });
 });
 

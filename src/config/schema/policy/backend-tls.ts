@@ -28,7 +28,7 @@ export const backendTls = withRule(
         .min(1)
         .max(16)
         .optional()
-        .describe('Names accepted in place of the host name: DNS names or URIs.'),
+        .describe('Names accepted in place of the host name: DNS names, IP addresses or URIs.'),
       keyExchangeGroups: keyExchangeGroups.optional(),
       spiffe: notBuilt(
         z.strictObject({}).describe('Takes the identity from the SPIFFE Workload API.'),
