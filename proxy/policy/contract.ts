@@ -6,7 +6,6 @@ import type { Expressions } from '../expression/contract.ts';
 import type { Resources } from '../resources/contract.ts';
 import type { Services } from '../services/contract.ts';
 import type { Buckets } from './local-rate-limit/bucket-view.ts';
-import type { Buckets } from './local-rate-limit/bucket-view.ts';
 import type { Logger } from '../../src/shared/log.ts';
 
 /** What a request policy decided. Expected refusals are outcomes, not exceptions. */
@@ -40,8 +39,6 @@ export interface PolicyDeps {
   readonly resources: Resources;
   /** State that outlives a reload: what policies of an unchanged definition go on with. */
   readonly stores: Stores;
-  /** Budgets that all threads of the replica share. */
-  readonly buckets: Buckets;
   /** Budgets that all threads of the replica share. */
   readonly buckets: Buckets;
   readonly log: Logger;

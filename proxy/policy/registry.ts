@@ -19,7 +19,6 @@ export const routePolicies = {
   ...gatewayPolicies,
   csrf: 'mostSpecific',
   localRateLimit: 'mostSpecific',
-  localRateLimit: 'mostSpecific',
   timeout: 'mostSpecific',
   retry: 'mostSpecific',
   buffer: 'leastSpecific',

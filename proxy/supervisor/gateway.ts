@@ -8,7 +8,6 @@ import { configDumpEndpoint } from '../admin/config-dump/endpoint.ts';
 import { configStatusEndpoint } from '../admin/config-status.ts';
 import type { Endpoint } from '../admin/endpoint.ts';
 import { reserveAll } from '../shared-rows/reserved-rows.ts';
-import { reserveAll } from '../shared-rows/reserved-rows.ts';
 import { explainEndpoint } from '../admin/explain.ts';
 import { indexEndpoint } from '../admin/index-page.ts';
 import { logControl, LogLevels } from '../admin/log-levels.ts';
@@ -30,7 +29,6 @@ import { ConfigHistory } from './config-history.ts';
 import type { ConfigProvider, ConfigWatch, ReadConfig } from './config-provider.ts';
 import type { BoundAddress, CreateDataPlane } from './data-plane.ts';
 import { DataThreads } from './data-threads.ts';
-import { BucketRows } from './bucket-state.ts';
 import { BucketRows } from './bucket-state.ts';
 import { EndpointRows } from './endpoint-state.ts';
 import { HeartbeatWatch } from './heartbeat.ts';
@@ -83,7 +81,6 @@ export class Gateway {
   readonly #hub = new TraceHub(this.#gate);
   readonly #totals = new SeriesTotals();
   readonly #rows = new EndpointRows();
-  readonly #buckets = new BucketRows();
   readonly #buckets = new BucketRows();
   readonly #ticketSecret = sharedRandom(48);
   readonly #queue = new ReloadQueue();
@@ -283,7 +280,6 @@ export class Gateway {
         threadCount: count,
         reusePort: count > 1,
         endpoints: this.#rows.buffer,
-        buckets: this.#buckets.buffer,
         buckets: this.#buckets.buffer,
         ticketSecret: this.#ticketSecret,
         traceGate: this.#gate.buffer,

@@ -24,7 +24,7 @@ export function localRateLimit(spec: LocalRateLimit, context: PolicyContext): Re
   );
   return (exchange) => {
     const buckets = choice.choose(exchange);
-    return buckets === null ? next : limit(exchange, buckets, { source, nowMs: deps.clock.now() });
+    return buckets === null ? next : takeFrom(exchange, buckets, { source, nowMs: deps.clock.now() });
   };
 }
 
@@ -33,7 +33,7 @@ interface Now {
   readonly nowMs: number;
 }
 
-function limit(exchange: Exchange, buckets: readonly Bucket[], { source, nowMs }: Now): Outcome {
+function takeFrom(exchange: Exchange, buckets: readonly Bucket[], { source, nowMs }: Now): Outcome {
   let scarcest: Bucket | null = null;
   for (let i = 0; i < buckets.length; i++) {
     const bucket = buckets[i];

@@ -8,7 +8,6 @@ import type { BackendTunnel } from './policy/backend-tunnel.ts';
 import type { JwtAuth } from './policy/jwt-auth.ts';
 import type { LocalRateLimit } from './policy/local-rate-limit.ts';
 import type { AccessLog, Tracing } from './policy/observability.ts';
-import type { LocalRateLimit } from './policy/local-rate-limit.ts';
 import type { Keepalives } from './process.ts';
 import type { BackendTls, KeyExchangeGroup, TlsVersion } from './tls.ts';
 
@@ -132,7 +131,6 @@ export interface BackendPolicies {
 /** What may be attached to a route. `backendTLS`, `backendTunnel` and `backendAuth` are handed on to the backends of the route. */
 export interface RoutePolicies extends GatewayPolicies {
   readonly csrf?: Csrf | undefined;
-  readonly localRateLimit?: LocalRateLimit | undefined;
   readonly localRateLimit?: LocalRateLimit | undefined;
   readonly timeout?: Timeout | undefined;
   readonly retry?: Retry | undefined;

@@ -27,7 +27,6 @@ import { backendAuth } from './policy/backend-auth.ts';
 import { backendTunnel } from './policy/backend-tunnel.ts';
 import { jwtAuth } from './policy/jwt-auth.ts';
 import { localRateLimit } from './policy/local-rate-limit.ts';
-import { localRateLimit } from './policy/local-rate-limit.ts';
 import { simpleBackendRef, type Place } from './simple-backend.ts';
 import { backendTls } from './tls.ts';
 
@@ -47,7 +46,6 @@ export function routePolicies(context: Context, spec: RoutePoliciesSpec | undefi
   return present({
     ...gatewayPolicies(context, spec, place),
     csrf: spec.csrf,
-    localRateLimit: spec.localRateLimit && localRateLimit(spec.localRateLimit, place),
     localRateLimit: spec.localRateLimit && localRateLimit(spec.localRateLimit, place),
     timeout: spec.timeout && {
       requestTimeoutMs: spec.timeout.requestTimeout,

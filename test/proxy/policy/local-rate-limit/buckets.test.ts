@@ -121,7 +121,7 @@ describe('a bucket that threads share', () => {
     Atomics.notify(counts, 1);
     await Promise.all(ends);
     const left = new BucketView(store.buffer).among(rows).open('b', limit);
-    return { admitted: [...counts.slice(2)], elapsedMs: performance.now() - began, left };
+    return { admitted: Array.from(counts.slice(2)), elapsedMs: performance.now() - began, left };
   }
 
   test('admits exactly as many as it holds, over all of them', async () => {
