@@ -35,8 +35,13 @@ export function readCompact(token: string): CompactToken | string {
 
 /** A part of a token that holds a JSON object; null when it does not. */
 export function readObject(part: string): JsonObject | null {
+  return readObjectText(Buffer.from(part, 'base64url').toString());
+}
+
+/** A JSON object; null for anything else. */
+export function readObjectText(text: string): JsonObject | null {
   try {
-    const parsed: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
+    const parsed: unknown = JSON.parse(text);
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null;
     return parsed as JsonObject; // whatever JSON.parse makes of an object is one
   } catch {

@@ -36,6 +36,11 @@ export function onRoute<K extends keyof RoutePolicies>(
   return requestLine<RoutePolicies, K>('route', { policy, stage, compile });
 }
 
+/** A step of the route phase that no configuration turns off. */
+export function always(policy: string, run: RequestStep): RequestLine<RoutePolicies> {
+  return (_effective, deps) => ({ policy, stage: null, run, snapshot: deps.snapshot });
+}
+
 /** A policy of the backend on each attempt. */
 export function onBackend<K extends keyof BackendPolicies>(
   policy: K,

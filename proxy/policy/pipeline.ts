@@ -11,11 +11,13 @@ import type { Effective } from './effective.ts';
 import { requestHeaderModifier, responseHeaderModifier, settledHost } from './header-modifier/compile.ts';
 import { jwtAuth } from './jwt-auth/compile.ts';
 import type { RequestLine } from './line.ts';
-import { onBackend, onBackendResponse, onGateway, onRoute, onRouteResponse } from './line.ts';
+import { always, onBackend, onBackendResponse, onGateway, onRoute, onRouteResponse } from './line.ts';
 import { localRateLimit } from './local-rate-limit/compile.ts';
 import type { MirrorPlan } from './request-mirror/compile.ts';
 import { mirrorPlans } from './request-mirror/compile.ts';
 import { notingReads, type PipelineReads } from './reads.ts';
+import { oidc } from './oidc/compile.ts';
+import { stripReservedCookies } from './oidc/reserved-cookies.ts';
 import { requestRedirect } from './request-redirect/compile.ts';
 import type { RetryPlan } from './retry/compile.ts';
 import { retry, retryPlan } from './retry/compile.ts';
@@ -31,6 +33,8 @@ import { hostRewriteOf, urlRewrite } from './url-rewrite/compile.ts';
 const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
   // First: preflights carry no credentials, and refusals of what follows need the headers too.
   onGateway('cors', 'gateway cors', cors),
+  // Before tokens, which a program brings where a browser has a session.
+  onGateway('oidc', 'gateway oidc', oidc),
   // Before whatever reads the claims.
   onGateway('jwtAuth', 'gateway jwt', jwtAuth),
   // After the logins that people use.
@@ -48,6 +52,10 @@ const routeRequestOrder = [
   onRoute('timeout', null, timeout),
   // Before whatever asks for credentials: preflights carry none, and refusals need the headers too.
   onRoute('cors', 'cors', cors),
+  // Before tokens, which a program brings where a browser has a session.
+  onRoute('oidc', 'oidc', oidc),
+  // Once both phases have read them, on every route: upstreams never see the cookies of logins.
+  always('reservedCookies', stripReservedCookies),
   // Before whatever reads the claims.
   onRoute('jwtAuth', 'jwt auth', jwtAuth),
   // After the logins that people use.

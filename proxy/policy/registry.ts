@@ -10,6 +10,7 @@ export type Merge = 'mostSpecific' | 'leastSpecific' | 'rules';
 export const gatewayPolicies = {
   cors: 'mostSpecific',
   apiKey: 'mostSpecific',
+  oidc: 'mostSpecific',
   jwtAuth: 'mostSpecific',
   authorization: 'rules',
 } as const satisfies Record<keyof GatewayPolicies, Merge>;

@@ -6,6 +6,7 @@ import type { Csrf } from './policy/csrf.ts';
 import type { BackendAuth } from './policy/backend-auth.ts';
 import type { BackendTunnel } from './policy/backend-tunnel.ts';
 import type { JwtAuth } from './policy/jwt-auth.ts';
+import type { Oidc } from './policy/oidc.ts';
 import type { LocalRateLimit } from './policy/local-rate-limit.ts';
 import type { AccessLog, Tracing } from './policy/observability.ts';
 import type { Keepalives } from './process.ts';
@@ -107,6 +108,7 @@ export interface HealthPolicy {
  * policy of more than a few lines has its type in a file of its own under `policy/`.
  */
 export interface GatewayPolicies {
+  readonly oidc?: Oidc | undefined;
   readonly cors?: Cors | undefined;
   readonly apiKey?: ApiKeyAuth | undefined;
   readonly jwtAuth?: JwtAuth | undefined;

@@ -26,6 +26,7 @@ import { cors } from './policy/cors.ts';
 import { backendAuth } from './policy/backend-auth.ts';
 import { backendTunnel } from './policy/backend-tunnel.ts';
 import { jwtAuth } from './policy/jwt-auth.ts';
+import { oidc } from './policy/oidc.ts';
 import { localRateLimit } from './policy/local-rate-limit.ts';
 import { simpleBackendRef, type Place } from './simple-backend.ts';
 import { backendTls } from './tls.ts';
@@ -33,6 +34,7 @@ import { backendTls } from './tls.ts';
 /** Policies of a listener, which routes take too; a policy that is not there is not a key of the result. */
 export function gatewayPolicies(context: Context, spec: GatewayPoliciesSpec, place: Place): GatewayPolicies {
   return present({
+    oidc: spec.oidc && oidc(context, spec.oidc, place),
     jwtAuth: spec.jwtAuth && jwtAuth(context, spec.jwtAuth, [...place.path, 'jwtAuth']),
     cors: spec.cors && cors(spec.cors),
     apiKey: spec.apiKey && apiKey(context, spec.apiKey, [...place.path, 'apiKey']),

@@ -45,7 +45,7 @@ const guardrails = mcpGuardrails(connection);
 
 /** The nine policies that may stand on a gateway or a listener, run before a route is chosen. */
 export const gatewayPolicyShape = {
-  oidc: notBuilt(oidc, 'the policy `oidc`'),
+  oidc: oidc.optional(),
   jwtAuth: jwtAuth.optional(),
   authorization: authorization.optional(),
   extAuthz: notBuilt(authz, 'the policy `extAuthz`'),

@@ -51,6 +51,7 @@ describe('the pipeline of a route', () => {
     const { request, response } = routePipeline({ ...everything, requestRedirect: { status: 301 } });
     expect(request.map((step) => step.policy)).toEqual([
       'timeout',
+      'reservedCookies',
       'retry',
       'buffer',
       'requestHeaderModifier',
@@ -62,9 +63,9 @@ describe('the pipeline of a route', () => {
     expect(response.map((step) => step.policy)).toEqual(['responseHeaderModifier', 'buffer']);
   });
 
-  test('is empty without policies', () => {
+  test('only keeps the cookies of logins from upstreams when there are no policies', () => {
     expect(routePipeline({})).toMatchObject({
-      request: [],
+      request: [{ policy: 'reservedCookies', stage: null }],
       response: [],
       mirrors: [],
       retry: null,

@@ -21,7 +21,7 @@ export function oidc(context: Context, spec: OidcSpec, place: Place): Oidc | und
     return undefined;
   const { issuer, clientId, scopes } = spec;
   return {
-    policyId: place.key,
+    policyId: place.origin ?? place.key,
     issuer,
     clientId,
     clientSecret,
