@@ -22,9 +22,10 @@ import { reportTcp } from './tcp-report.ts';
 import { ConnectionTraces } from './tcp-trace.ts';
 import { BucketView } from '../policy/local-rate-limit/bucket-view.ts';
 import { NamedStores } from '../policy/stores.ts';
-import { noExpressions, noServices } from './policy-deps.ts';
+import { expressionsOf, noServices } from './policy-deps.ts';
 import { policySnapshots } from './tracing.ts';
 import { systemClock } from '../exchange/wait.ts';
+import { Exporters } from '../telemetry/otlp/exporters.ts';
 
 /** What carries the traffic of one data thread: ports, engine and pools; see `DataPlane` for its life. */
 export function createDataPlane(init: DataPlaneInit): DataPlane {
@@ -32,6 +33,9 @@ export function createDataPlane(init: DataPlaneInit): DataPlane {
 }
 
 const SAMPLE_MS = 1000;
+/** What is left of telemetry may keep a drain waiting this long, and an end. */
+const DRAIN_EXPORT_MS = 3000;
+const LAST_EXPORT_MS = 1000;
 
 interface Prepared {
   readonly engine: Engine;
@@ -53,6 +57,7 @@ class GatewayDataPlane implements DataPlane {
   readonly #listenerDeps: ListenerDependencies;
   readonly #connectionTraces: ConnectionTraces;
   readonly #stores = new NamedStores();
+  readonly #exporters: Exporters;
   #runtime: Runtime | null = null;
   /** The last one is in use; calls of earlier ones finish. */
   readonly #pools: { readonly preserveCase: boolean; readonly set: PoolSet }[] = [];
@@ -67,6 +72,7 @@ class GatewayDataPlane implements DataPlane {
     this.#buckets = new BucketView(init.shared.buckets);
     this.#ticketSecret = Buffer.from(Uint8Array.from(new Uint8Array(init.shared.ticketSecret)));
     this.#connectionTraces = new ConnectionTraces(init.telemetry.traces, () => this.#runtime?.nextRequestId() ?? '');
+    this.#exporters = new Exporters({ clock: systemClock, log: init.log, metrics: init.telemetry.metrics });
     this.#listenerDeps = this.#makeListenerDeps();
   }
 
@@ -103,6 +109,7 @@ class GatewayDataPlane implements DataPlane {
       port.activate();
     }
     this.#stores.settle();
+    prepared.engine.observability.connect(this.#exporters);
     runtime.pools.retainOnly(prepared.engine.backends.originKeys());
   }
 
@@ -120,14 +127,17 @@ class GatewayDataPlane implements DataPlane {
       await new Promise((resolve) => setImmediate(resolve));
     } while (ports.some((port) => port.connectionCount > 0));
     if (closing) for (const port of ports) port.stopAccepting();
+    await this.#exporters.flush(DRAIN_EXPORT_MS);
   }
 
-  destroy(): void {
+  async destroy(): Promise<void> {
     this.rollback();
     clearInterval(this.#sampling);
     for (const port of [...this.#ports.values(), ...this.#leaving]) port.destroy();
     this.#ports.clear();
     this.#leaving.clear();
+    await this.#exporters.flush(LAST_EXPORT_MS);
+    this.#exporters.close();
     for (const { set } of this.#pools) set.close();
     this.#sweeper.close();
   }
@@ -163,7 +173,7 @@ class GatewayDataPlane implements DataPlane {
         log: this.#init.log,
         ...policySnapshots(this.#init.telemetry.redaction),
       },
-      expressions: noExpressions,
+      expressions: expressionsOf,
       services: noServices,
     };
   }

@@ -1,14 +1,14 @@
 import { GwError } from '../../src/shared/errors.ts';
 import { LogFilter, Logger } from '../../src/shared/log.ts';
+import type { GatewayConfig } from '../../src/config/ir/index.ts';
 import type { Expressions } from '../expression/contract.ts';
+import { createExpressions } from '../expression/expressions.ts';
 import type { Services } from '../services/contract.ts';
 
-export function noExpressions(): Expressions {
-  return {
-    compile: (source) => {
-      throw new GwError(`expressions cannot be evaluated: ${source}`, { code: 'GW_POLICY_INVALID' });
-    },
-  };
+/** Expressions under the settings of a configuration. */
+export function expressionsOf({ process }: GatewayConfig): Expressions {
+  const { sensitiveHeaders, customFunctions, env } = process;
+  return createExpressions({ sensitiveHeaders, customFunctions, env });
 }
 
 export function noServices(): Services {

@@ -4,7 +4,7 @@ import { endpointIdentities } from '../backends/endpoint-identity.ts';
 import { EndpointStore } from '../backends/endpoint-store.ts';
 import { EndpointView } from '../backends/endpoint-view.ts';
 import { Engine, type EngineDeps } from '../engine/engine.ts';
-import { noExpressions, noServices, silentLog } from '../engine/policy-deps.ts';
+import { expressionsOf, noServices, silentLog } from '../engine/policy-deps.ts';
 import { type Buckets, BucketView } from '../policy/local-rate-limit/bucket-view.ts';
 import { ownBuckets } from '../policy/local-rate-limit/own-buckets.ts';
 import { NamedStores } from '../policy/stores.ts';
@@ -43,7 +43,11 @@ export function dryRuntime(config: GatewayConfig, state: DryState, sink: (event:
   const engine = new Engine(config, {
     revision: 'explain',
     rows,
-    deps: { backends: { view: endpoints, random: () => 0 }, metrics, ...dryDeps(redaction, resources, bucketsOf(state)) },
+    deps: {
+      backends: { view: endpoints, random: () => 0 },
+      metrics,
+      ...dryDeps(redaction, resources, bucketsOf(state)),
+    },
   });
   const recorder = (requestId: string): Recorder => new Recorder(requestId, sink);
   const runtime = new Runtime({
@@ -85,7 +89,7 @@ function dryDeps(
       dryRun: new DryPolicies(services),
       ...policySnapshots(redaction),
     },
-    expressions: noExpressions,
+    expressions: expressionsOf,
     services: () => services.over(noServices()),
   };
 }

@@ -1,3 +1,5 @@
+import type { FieldChanges, TelemetryResource } from './policy/observability.ts';
+
 /** Where one of the local servers (admin, stats, readiness) listens. `hosts` has two entries for `localhost`. */
 export type ListenAddress =
   | { readonly kind: 'off' }
@@ -29,16 +31,26 @@ export interface ProcessConfig {
   readonly dns: { readonly lookupFamily: DnsLookupFamily };
   /** Where this gateway runs; undefined prefers no endpoint of a service by its place. */
   readonly locality?: Locality | undefined;
+  /** What expressions see as `env`; from the environment, absent where it does not say. */
+  readonly env: {
+    readonly podName?: string | undefined;
+    readonly namespace?: string | undefined;
+    readonly gateway?: string | undefined;
+  };
   readonly adminAddr: ListenAddress;
   readonly statsAddr: ListenAddress;
   readonly readinessAddr: ListenAddress;
   /** Lower-case header names. */
   readonly sensitiveHeaders: readonly string[];
+  /** Definitions of functions for expressions, as text. */
+  readonly customFunctions?: string | undefined;
   readonly terminationMaxDeadlineMs: number;
   readonly terminationMinDeadlineMs: number;
   readonly workerThreads: number;
   readonly logging: { readonly level: string; readonly format: 'text' | 'json' };
-  readonly metrics: { readonly remove: readonly string[] };
+  /** `add` are labels that expressions give to the metrics of requests. */
+  readonly metrics: FieldChanges;
+  readonly telemetry: TelemetryResource;
   readonly histograms: 'classic';
   readonly backend: {
     readonly keepalives: Keepalives;

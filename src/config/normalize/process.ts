@@ -1,10 +1,11 @@
 import { parseDurationMs } from '../../shared/duration.ts';
-import type { DnsLookupFamily, ListenAddress, Locality, ProcessConfig } from '../ir/process.ts';
+import type { DnsLookupFamily, Locality, ProcessConfig } from '../ir/process.ts';
 import { keepalives as keepalivesSchema } from '../schema/policy/tcp.ts';
 import { unknownLevel, type ProcessSpec } from '../schema/process.ts';
-import { parseAddress } from './address.ts';
 import type { Context } from './context.ts';
+import { Environment } from './environment.ts';
 import { keepalives } from './policy.ts';
+import { telemetryResource } from './telemetry-resource.ts';
 
 const LOOKUP_FAMILIES: readonly DnsLookupFamily[] = ['All', 'Auto', 'V4Preferred', 'V4Only', 'V6Only'];
 const DEFAULT_DEADLINE_MS = 5000;
@@ -24,6 +25,11 @@ export function processConfig(context: Context, spec: ProcessSpec): ProcessConfi
         'Auto',
     },
     locality: locality(settings),
+    env: {
+      podName: settings.read('POD_NAME', named, 'a name'),
+      namespace: settings.read('NAMESPACE', named, 'a name'),
+      gateway: settings.read('GATEWAY', named, 'a name'),
+    },
     adminAddr: settings.address('ADMIN_ADDR', {
       key: 'adminAddr',
       text: spec.adminAddr,
@@ -43,13 +49,15 @@ export function processConfig(context: Context, spec: ProcessSpec): ProcessConfi
       enableIpv6,
     }),
     sensitiveHeaders: [...new Set(spec.sensitiveHeaders.map((name) => name.toLowerCase()))],
+    customFunctions: spec.customFunctions,
     ...deadlines(context, settings, spec),
     workerThreads: workerThreads(context, settings, spec),
     logging: {
       level: logLevel(settings, spec),
       format: settings.read('LOG_FORMAT', format, 'text or json') ?? spec.logging?.format ?? 'text',
     },
-    metrics: { remove: spec.metrics?.remove ?? [] },
+    metrics: { add: Object.entries(spec.metrics?.fields?.add ?? {}), remove: spec.metrics?.remove ?? [] },
+    telemetry: telemetryResource(settings),
     histograms: 'classic',
     backend: {
       keepalives: keepalives(backend?.keepalives ?? keepalivesSchema.parse({})),
@@ -58,49 +66,6 @@ export function processConfig(context: Context, spec: ProcessSpec): ProcessConfi
       poolMaxSize: backend?.poolMaxSize,
     },
   };
-}
-
-/** Environment variables that stand above the file; a value that cannot be read is a problem. */
-class Environment {
-  readonly #context: Context;
-
-  constructor(context: Context) {
-    this.#context = context;
-  }
-
-  read<T>(name: string, parse: (text: string) => T | undefined, expected: string): T | undefined {
-    const text = this.#context.host.env[name]?.trim();
-    if (text === undefined || text === '') return undefined;
-    const value = parse(text);
-    if (value === undefined) this.fail(name, `expected ${expected}, found ${JSON.stringify(text.slice(0, 60))}`);
-    return value;
-  }
-
-  fail(name: string, message: string): void {
-    this.#context.problems.push({
-      path: [],
-      subject: `environment variable ${name}`,
-      code: 'GW_CONFIG_ENVIRONMENT',
-      message,
-    });
-  }
-
-  address(
-    name: string,
-    from: {
-      readonly key: string;
-      readonly text: string | undefined;
-      readonly fallback: string;
-      readonly enableIpv6: boolean;
-    },
-  ): ListenAddress {
-    const override = this.read(name, (text) => text, 'an address');
-    const address = parseAddress(override ?? from.text ?? from.fallback, from.enableIpv6);
-    if (typeof address !== 'string') return address;
-    if (override === undefined) this.#context.report(['config', from.key], 'GW_CONFIG_VALUE', address);
-    else this.fail(name, address);
-    return { kind: 'off' };
-  }
 }
 
 function deadlines(

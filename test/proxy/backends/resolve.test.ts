@@ -23,12 +23,14 @@ const processConfig: GatewayConfig['process'] = {
   adminAddr: { kind: 'off' },
   statsAddr: { kind: 'off' },
   readinessAddr: { kind: 'off' },
+  env: {},
   sensitiveHeaders: [],
   terminationMaxDeadlineMs: 0,
   terminationMinDeadlineMs: 0,
   workerThreads: 1,
   logging: { level: 'info', format: 'text' },
-  metrics: { remove: [] },
+  metrics: { add: [], remove: [] },
+  telemetry: { serviceName: 'gwctl', attributes: [] },
   histograms: 'classic',
   backend: backendDefaults,
 };
@@ -44,7 +46,7 @@ const frontend: GatewayConfig['frontend'] = {
   },
   tls: { handshakeTimeoutMs: 1 },
   connect: { mode: 'deny' },
-  accessLog: { remove: [] },
+  accessLog: { add: [], remove: [] },
 };
 
 function config(parts: Partial<GatewayConfig> = {}): GatewayConfig {

@@ -1,4 +1,5 @@
-import { noExpressions, noServices, silentLog } from '../../../proxy/engine/policy-deps.ts';
+import { createExpressions } from '../../../proxy/expression/expressions.ts';
+import { noServices, silentLog } from '../../../proxy/engine/policy-deps.ts';
 import type { PolicyContext, PolicyDeps } from '../../../proxy/policy/contract.ts';
 import { ownBuckets } from '../../../proxy/policy/local-rate-limit/own-buckets.ts';
 import { NamedStores } from '../../../proxy/policy/stores.ts';
@@ -22,7 +23,7 @@ export function deps(): TestDeps {
   return {
     clock: new ManualClock(),
     maxBufferSize: 8,
-    expressions: noExpressions(),
+    expressions: createExpressions(),
     services: noServices(),
     stores: new NamedStores(),
     buckets: ownBuckets,
