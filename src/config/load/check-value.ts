@@ -1,8 +1,10 @@
 import { parseAddress } from '../normalize/address.ts';
 import { parseHostTarget } from '../normalize/host-target.ts';
 import { plainName, type Names } from '../normalize/names.ts';
+import { parseServiceHost } from '../normalize/service-host.ts';
 import type { CheckKind } from '../schema/marks.ts';
 import { isMap } from '../schema/walk.ts';
+import type { CollectedKind } from './texts.ts';
 import type { Path, Problem } from './problem.ts';
 import { nearest } from './suggest.ts';
 
@@ -11,7 +13,7 @@ import { nearest } from './suggest.ts';
  * value, so that a mistake elsewhere in the same route does not hide them. Wrong types are left to the schema.
  */
 export function checkValue(
-  kind: Exclude<CheckKind, 'regex'>,
+  kind: Exclude<CheckKind, CollectedKind>,
   value: unknown,
   at: { readonly path: Path; readonly names: Names },
 ): Problem[] {
@@ -35,6 +37,8 @@ export function checkValue(
       return typeof value === 'string' ? unreadable(value, parseAddress(value, true), path) : [];
     case 'host':
       return typeof value === 'string' ? unreadable(value, parseHostTarget(value), path) : [];
+    case 'serviceHost':
+      return typeof value === 'string' ? unreadable(value, parseServiceHost(value), path) : [];
   }
 }
 
@@ -54,7 +58,8 @@ export function dangling({ what, name, known, section }: Wanted, path: Path): Pr
   return [{ path, code: 'GW_CONFIG_REFERENCE', message: `there is no ${what} ${JSON.stringify(name)}`, hint }];
 }
 
-function danglingService(
+/** A service or a port of it that nothing declares. */
+export function danglingService(
   value: Readonly<Record<string, unknown>>,
   { path, names }: { readonly path: Path; readonly names: Names },
 ): Problem[] {

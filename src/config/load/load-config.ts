@@ -10,10 +10,10 @@ import { problemsOf } from './decode.ts';
 import { expandText, type Environment, type Expanded } from './expand.ts';
 import { FileStore, type ReadFile } from './files.ts';
 import { formatPath, type Problem } from './problem.ts';
-import { regexProblems } from './regex.ts';
 import { screen } from './screen.ts';
 import { readFromDisk, readSource, type ConfigSource, type SourceText } from './source.ts';
 import { specsOf, survivingSpecs } from './specs.ts';
+import { textProblems } from './texts.ts';
 import { LineIndex, placeOf } from './text.ts';
 import { locate, readYaml, type Located, type Range } from './yaml.ts';
 
@@ -99,7 +99,7 @@ async function check({ read, expanded, yaml, report, files, host }: Job): Promis
     context = fresh();
     config = normalize(context, specs);
   }
-  report.problems([...problems, ...context.problems, ...(await regexProblems(screened.regexes))], yaml);
+  report.problems([...problems, ...context.problems, ...(await textProblems(screened.texts))], yaml);
   report.throwErrors();
   return {
     config,

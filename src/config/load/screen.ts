@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { Names } from '../normalize/names.ts';
 import { checkMark, notBuiltMark } from '../schema/marks.ts';
 import { REMOVED_KEYS } from '../schema/process.ts';
-import { candidates, childSchema, isMap, layers } from '../schema/walk.ts';
+import { candidates, childSchema, isExpression, isMap, layers } from '../schema/walk.ts';
 import { checkValue } from './check-value.ts';
 import { formatPath, type Path, type Problem } from './problem.ts';
 import { nearest } from './suggest.ts';
+import { isCollected, type CheckedText } from './texts.ts';
 
 export interface Screened {
   /** The value without the keys that were refused, and without keys that hold nothing. */
@@ -13,8 +14,8 @@ export interface Screened {
   readonly problems: readonly Problem[];
   /** Paths of objects that lost a key: what misses there may be what was refused. */
   readonly thinned: ReadonlySet<string>;
-  /** Regular expressions met, which are compiled together afterwards. */
-  readonly regexes: readonly { readonly path: Path; readonly source: string }[];
+  /** Texts met whose readers are loaded only when there are some. */
+  readonly texts: readonly CheckedText[];
 }
 
 /**
@@ -24,8 +25,8 @@ export interface Screened {
 export function screen(schema: z.core.$ZodType, value: unknown, names: Names): Screened {
   const problems: Problem[] = [];
   const thinned = new Set<string>();
-  const regexes: { readonly path: Path; readonly source: string }[] = [];
-  return { value: visit(schema, value, []), problems, thinned, regexes };
+  const texts: CheckedText[] = [];
+  return { value: visit(schema, value, []), problems, thinned, texts };
 
   function visit(at: z.core.$ZodType, current: unknown, path: Path): unknown {
     const options = candidates(at, current);
@@ -53,6 +54,7 @@ export function screen(schema: z.core.$ZodType, value: unknown, names: Names): S
     const schemaOfChild = childSchema(parent, key);
     const childPath = [...path, key];
     if (schemaOfChild === undefined) return item;
+    if (isExpression(schemaOfChild, item)) texts.push({ kind: 'cel', path: childPath, source: item });
     for (const layer of layers(schemaOfChild)) {
       check(layer, item, childPath);
       const mark = notBuiltMark(layer);
@@ -69,9 +71,10 @@ export function screen(schema: z.core.$ZodType, value: unknown, names: Names): S
 
   function check(layer: z.core.$ZodType, item: unknown, path: Path): void {
     const kind = checkMark(layer);
-    if (kind === 'regex') {
-      if (typeof item === 'string') regexes.push({ path, source: item });
-    } else if (kind !== undefined) problems.push(...checkValue(kind, item, { path, names }));
+    if (kind === undefined || kind === 'cel') return;
+    if (isCollected(kind)) {
+      if (typeof item === 'string') texts.push({ kind, path, source: item });
+    } else problems.push(...checkValue(kind, item, { path, names }));
   }
 
   function refuse(path: Path, problem: Omit<Problem, 'path'>): void {

@@ -9,7 +9,17 @@ export interface NotBuiltMark {
 }
 
 /** What a value has to agree with beyond its own form: names that the file declares, syntaxes with a reader of their own. */
-export type CheckKind = 'backend' | 'routeGroup' | 'service' | 'gateway' | 'regex' | 'host' | 'address';
+export type CheckKind =
+  | 'backend'
+  | 'routeGroup'
+  | 'service'
+  | 'gateway'
+  | 'regex'
+  | 'host'
+  | 'serviceHost'
+  | 'address'
+  | 'cel'
+  | 'celFunctions';
 
 const checkMarks = z.registry<{ readonly kind: CheckKind }>();
 const notBuiltMarks = z.registry<NotBuiltMark>();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { address } from './address.ts';
 import { object } from './build.ts';
-import { notBuilt, notBuiltWhen, secret } from './marks.ts';
+import { checked, notBuilt, notBuiltWhen, secret } from './marks.ts';
 import { keepalives } from './policy/tcp.ts';
 import { byteSize, cel, celMap, celOrLiteral, duration, headerName, positiveDuration, uint32 } from './scalars.ts';
 
@@ -173,7 +173,9 @@ export const processConfig = object(
       .array(headerName)
       .default([])
       .describe('Headers that are redacted wherever requests are shown.'),
-    customFunctions: notBuilt(z.string().describe('Definitions of CEL functions.'), '`config.customFunctions`'),
+    customFunctions: checked(z.string(), 'celFunctions')
+      .optional()
+      .describe('Functions for expressions: definitions such as `isInternal() { request.headers["x-env"] == "internal" }`.'),
     connectionTerminationDeadline: duration.optional().describe('Longest time to drain at the end. Default: 5s.'),
     connectionMinTerminationDeadline: duration
       .optional()

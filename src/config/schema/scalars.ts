@@ -53,11 +53,14 @@ export const uint32 = z.int().min(0).max(4294967295);
 export const shortString = z.string().min(1).max(256);
 
 /** An expression in the Common Expression Language. */
-export const cel = z
-  .string()
-  .min(1)
-  .max(16384)
-  .meta({ id: 'Expression', description: 'An expression in the Common Expression Language (CEL).' });
+export const cel = checked(
+  z
+    .string()
+    .min(1)
+    .max(16384)
+    .meta({ id: 'Expression', description: 'An expression in the Common Expression Language (CEL).' }),
+  'cel',
+);
 
 export const headerName = z
   .string(expected('a header name'))
@@ -125,9 +128,6 @@ export const bytes = z
     expected('a text, or a list of byte values, of at most 4096'),
   )
   .meta({ description: 'Text, or a list of byte values; at most 4096.' });
-
-/** A CEL text, or a boolean or number that stands for itself. */
-export const celOrLiteral = z.union([cel, z.boolean(), z.number()], expected('an expression, a boolean or a number'));
 
 export const celMap = (description: string) => z.record(z.string(), cel).describe(description);
 

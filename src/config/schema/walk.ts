@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isCredential, SECRET_VALUE } from './marks.ts';
+import { checkMark, isCredential, SECRET_VALUE } from './marks.ts';
 
 /** A schema without its wrappers: optional, default, nullable, lazy, and the input side of a transformation. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
@@ -52,6 +52,18 @@ export function* alternatives(schema: z.core.$ZodType, value: unknown): Generato
   for (const option of bare.def.options) {
     if (candidates(option, value).some((candidate) => fits(candidate, value))) yield* alternatives(option, value);
   }
+}
+
+/** Whether a text is meant as an expression: where it could be something else as well, such as a duration, it is that. */
+export function isExpression(schema: z.core.$ZodType, value: unknown): value is string {
+  if (typeof value !== 'string') return false;
+  for (const layer of layers(schema)) if (checkMark(layer) === 'cel') return true;
+  const bare = unwrap(schema);
+  if (!(bare instanceof z.ZodUnion)) return false;
+  const [expressions, others] = [true, false].map((wanted) =>
+    bare.def.options.filter((option: z.core.$ZodType) => isExpression(option, value) === wanted),
+  );
+  return expressions?.length !== 0 && others?.every((option) => !z.safeParse(option, value).success) === true;
 }
 
 function fits(schema: z.core.$ZodType, value: unknown): boolean {
