@@ -4,7 +4,7 @@ import { rateLimitHint } from '../backends/rate-limit-hint.ts';
 import type { Picked } from '../backends/resolved.ts';
 import { explainFailure, refusalOf } from '../backends/refusal.ts';
 import { UpstreamError, type Origin, type UpstreamCall, type UpstreamResponse } from '../backends/upstream.ts';
-import { type Body, emptyBody } from '../exchange/body.ts';
+import { BufferedBody } from '../exchange/body.ts';
 import { stripResponseHopByHop } from '../exchange/hop-by-hop.ts';
 import { refuse, type Refusal } from '../exchange/refusal.ts';
 import { ReplayableBody } from '../exchange/replay.ts';
@@ -29,26 +29,26 @@ export async function callUpstream(
 ): Promise<UpstreamAnswer> {
   const { retry } = program.pipeline;
   if (retry === null || flight.exchange.request.upgrade !== null)
-    return attempt(flight, backend, flight.exchange.request.body);
+    return attempt(flight, backend);
   return callWithRetries(flight, backend, retry);
 }
 
 async function callWithRetries(flight: InFlight, backend: BackendProgram, retry: RetryPlan): Promise<UpstreamAnswer> {
   const { exchange } = flight;
   const { request } = exchange;
-  const replay = request.body.length === 0 ? null : new ReplayableBody(request.body);
-  const { headers, authority, target, method } = request;
+  const { headers, authority, target, method, scheme, body } = request;
+  // What is in memory as a whole can be sent again as it is.
+  const replay = body.length === 0 || body instanceof BufferedBody ? null : new ReplayableBody(body);
   for (let n = 0; ; n++) {
     const last = n >= retry.attempts;
     // Backend policies change the request in place; every attempt starts from what the route policies left.
     if (!last) request.headers = headers.clone();
     else request.headers = headers;
-    Object.assign(request, { authority, target, method });
+    Object.assign(request, { authority, target, method, scheme, body: replay === null ? body : replay.attempt() });
     if (n > 0) request.headers.set('x-retry-attempt', String(n));
     flight.retries = n;
-    const body = replay === null ? emptyBody : replay.attempt();
     if (last) replay?.seal();
-    const answer = await attempt(flight, backend, body);
+    const answer = await attempt(flight, backend);
     const replayable = replay === null || replay.canReplay;
     const why = last || !replayable || exchange.clientGone ? null : retryReason(retry, answer);
     if (why === null) {
@@ -101,7 +101,7 @@ async function backOff(flight: InFlight, backoffMs: number): Promise<Refusal | n
 }
 
 /** One call: backend policies, the choice of an endpoint, the request out and the response head in. */
-async function attempt(flight: InFlight, backend: BackendProgram, body: Body): Promise<UpstreamAnswer> {
+async function attempt(flight: InFlight, backend: BackendProgram): Promise<UpstreamAnswer> {
   const { exchange } = flight;
   const steps = backend.pipeline.request;
   if (steps.length > 0) {
@@ -110,7 +110,7 @@ async function attempt(flight: InFlight, backend: BackendProgram, body: Body): P
     if (outcome.kind === 'fail') return { kind: 'refused', refusal: outcome.refusal, error: null };
     if (outcome.kind === 'respond') return { kind: 'policy', policy: outcome.policy, response: outcome.response };
   }
-  if (backend.resolved.kind === 'internal') return callAdminRouter(flight, backend.resolved.internalPath, body);
+  if (backend.resolved.kind === 'internal') return callAdminRouter(flight, backend.resolved.internalPath);
   const { request, connection } = exchange;
   const picked = backend.resolved.pick({
     authority: request.authority,
@@ -123,7 +123,7 @@ async function attempt(flight: InFlight, backend: BackendProgram, body: Body): P
   if (picked.kind === 'refused') return { kind: 'refused', refusal: picked.refusal, error: null };
   rewriteAuthority(flight, backend, picked);
   flight.protocol = picked.origin.protocol === 'http2' ? 'h2' : 'http';
-  return new Attempt(flight, backend, picked.endpoint).send(picked.origin, body);
+  return new Attempt(flight, backend, picked.endpoint).send(picked.origin);
 }
 
 /** Backends with a host name get it as authority, unless a policy has decided on another. */
@@ -148,7 +148,7 @@ class Attempt {
     flight.beginAttempt(endpoint, this.#startedAt);
   }
 
-  async send(origin: Origin, body: Body): Promise<UpstreamAnswer> {
+  async send(origin: Origin): Promise<UpstreamAnswer> {
     const flight = this.#flight;
     const { exchange } = flight;
     const { request, trace } = exchange;
@@ -159,7 +159,7 @@ class Attempt {
       authority: request.authority,
       target: request.target,
       headers: request.headers,
-      body: trace === null ? body : tracing.requestBody(flight, trace, body),
+      body: trace === null ? request.body : tracing.requestBody(flight, trace, request.body),
       upgrade: request.upgrade,
       onInformational: request.version === 'HTTP/1.0' ? undefined : flight.forwardInformational,
     });

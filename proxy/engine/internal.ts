@@ -1,4 +1,4 @@
-import { BufferedBody, type Body } from '../exchange/body.ts';
+import { BufferedBody } from '../exchange/body.ts';
 import { collect } from '../exchange/collect.ts';
 import { Headers } from '../exchange/headers.ts';
 import { queryOf } from '../exchange/message.ts';
@@ -10,10 +10,10 @@ import type { UpstreamAnswer } from './upstream-answer.ts';
 const tooLarge = refuse(413, 'InvalidRequest', 'request body too large');
 
 /** Hands a request of an `internal` backend to the admin router of the control thread. */
-export async function callAdminRouter(flight: InFlight, path: string | undefined, body: Body): Promise<UpstreamAnswer> {
+export async function callAdminRouter(flight: InFlight, path: string | undefined): Promise<UpstreamAnswer> {
   const { exchange, engine, runtime } = flight;
   const { request } = exchange;
-  const collected = await collect(body, engine.config.frontend.http.maxBufferSize);
+  const collected = await collect(flight.exchange.request.body, engine.config.frontend.http.maxBufferSize);
   if (collected.kind === 'failed') return refused(refuse(400, 'InvalidRequest', collected.error.message));
   if (collected.kind === 'overflow') {
     collected.rest.cancel();

@@ -11,7 +11,7 @@ import type { Effective } from './effective.ts';
 import { requestHeaderModifier, responseHeaderModifier, settledHost } from './header-modifier/compile.ts';
 import { jwtAuth } from './jwt-auth/compile.ts';
 import type { RequestLine } from './line.ts';
-import { always, onBackend, onBackendResponse, onGateway, onRoute, onRouteResponse } from './line.ts';
+import { always, onBackend, onBackendResponse, onGateway, onGatewayResponse, onRoute, onRouteResponse } from './line.ts';
 import { localRateLimit } from './local-rate-limit/compile.ts';
 import type { MirrorPlan } from './request-mirror/compile.ts';
 import { mirrorPlans } from './request-mirror/compile.ts';
@@ -23,6 +23,7 @@ import type { RetryPlan } from './retry/compile.ts';
 import { retry, retryPlan } from './retry/compile.ts';
 import type { NamedResponseStep, NamedStep } from './run.ts';
 import { timeout } from './timeout/compile.ts';
+import { transformRequest, transformResponse } from './transformations/compile.ts';
 import type { HostRewrite } from './url-rewrite/compile.ts';
 import { hostRewriteOf, urlRewrite } from './url-rewrite/compile.ts';
 
@@ -41,6 +42,8 @@ const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
   onGateway('apiKey', 'gateway api key', apiKey),
   // After everything that finds out who calls.
   onGateway('authorization', 'gateway authorization', authorization),
+  // Last: changes what routes are chosen by, with all that is known of the caller.
+  onGateway('transformations', 'gateway transformation', transformRequest),
 ];
 
 /**
@@ -65,11 +68,13 @@ const routeRequestOrder = [
   // Only tells; the plan runs around the upstream call.
   onRoute('retry', null, retry),
   // Once it is known who asks, and before anything that costs: a refused request is cheap.
-  onRoute('localRateLimit', null, localRateLimit),
+  onRoute('localRateLimit', 'local rate limit', localRateLimit),
   // Before whatever reads or changes the request, which then has the whole body.
   onRoute('buffer', 'buffer', ({ request }, context) =>
     request === undefined ? null : bufferRequest(request, context),
   ),
+  // With the whole body, when it is buffered; literal changes that follow see the result.
+  onRoute('transformations', 'transformation', transformRequest),
   // After what may change the request, before it goes on.
   onRoute('csrf', 'csrf', csrf),
   // Before the rewrite, whose authority wins.
@@ -89,6 +94,8 @@ const backendRequestOrder = [
   // First: nothing is signed or changed for a call that is not allowed.
   onBackend('authorization', null, authorization),
   // After the route, whose changes it sees.
+  onBackend('transformations', 'backend transformation', transformRequest),
+  // Literal changes correct computed ones, as on routes.
   onBackend('requestHeaderModifier', 'backend request header modifier', requestHeaderModifier),
   // Last: an answer instead of the call.
   onBackend('requestRedirect', null, requestRedirect),
@@ -104,6 +111,10 @@ const responseOrder = [
   onRouteResponse('buffer', 'buffer', ({ response }, context) =>
     response === undefined ? null : bufferResponse(response, context),
   ),
+  // From the innermost decision to the outermost: the gateway's word is the last.
+  onRouteResponse('transformations', 'transformation', transformResponse),
+  onBackendResponse('transformations', 'backend transformation', transformResponse),
+  onGatewayResponse('transformations', 'gateway transformation', transformResponse),
 ];
 
 /** What was compiled for a listener. */

@@ -13,6 +13,7 @@ export const gatewayPolicies = {
   oidc: 'mostSpecific',
   jwtAuth: 'mostSpecific',
   authorization: 'rules',
+  transformations: 'mostSpecific',
 } as const satisfies Record<keyof GatewayPolicies, Merge>;
 
 /** Every policy of the route phase, and how its definitions merge. One line per policy. */
@@ -45,4 +46,5 @@ export const backendPolicies = {
   backendAuth: 'mostSpecific',
   health: 'mostSpecific',
   authorization: 'rules',
+  transformations: 'mostSpecific',
 } as const satisfies Record<keyof BackendPolicies, Merge>;

@@ -11,6 +11,7 @@ export type * from './policy/api-key.ts';
 export type * from './policy/authorization.ts';
 export type * from './policy/conditional.ts';
 export type * from './policy/local-rate-limit.ts';
+export type * from './policy/transformations.ts';
 export type * from './policy/jwt-auth.ts';
 export type * from './policy/oidc.ts';
 export type * from './document.ts';

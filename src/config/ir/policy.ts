@@ -9,6 +9,7 @@ import type { JwtAuth } from './policy/jwt-auth.ts';
 import type { Oidc } from './policy/oidc.ts';
 import type { LocalRateLimit } from './policy/local-rate-limit.ts';
 import type { AccessLog, Tracing } from './policy/observability.ts';
+import type { Transformations } from './policy/transformations.ts';
 import type { Keepalives } from './process.ts';
 import type { BackendTls, KeyExchangeGroup, TlsVersion } from './tls.ts';
 
@@ -113,6 +114,7 @@ export interface GatewayPolicies {
   readonly apiKey?: ApiKeyAuth | undefined;
   readonly jwtAuth?: JwtAuth | undefined;
   readonly authorization?: Authorization | undefined;
+  readonly transformations?: Transformations | undefined;
 }
 
 /** What an inline backend, a named backend or a route may say about connecting to a backend. */
@@ -127,6 +129,7 @@ export interface BackendPolicies {
   readonly backendTunnel?: BackendTunnel | undefined;
   readonly backendAuth?: BackendAuth | undefined;
   readonly health?: HealthPolicy | undefined;
+  readonly transformations?: Transformations | undefined;
   readonly authorization?: Authorization | undefined;
 }
 

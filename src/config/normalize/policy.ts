@@ -28,6 +28,7 @@ import { backendTunnel } from './policy/backend-tunnel.ts';
 import { jwtAuth } from './policy/jwt-auth.ts';
 import { oidc } from './policy/oidc.ts';
 import { localRateLimit } from './policy/local-rate-limit.ts';
+import { plainTransformations, transformations } from './policy/transformations.ts';
 import { simpleBackendRef, type Place } from './simple-backend.ts';
 import { backendTls } from './tls.ts';
 
@@ -39,6 +40,7 @@ export function gatewayPolicies(context: Context, spec: GatewayPoliciesSpec, pla
     cors: spec.cors && cors(spec.cors),
     apiKey: spec.apiKey && apiKey(context, spec.apiKey, [...place.path, 'apiKey']),
     authorization: spec.authorization && authorization(spec.authorization),
+    transformations: spec.transformations && transformations(spec.transformations),
   });
 }
 
@@ -85,6 +87,7 @@ export function backendPolicies(
     http: spec.http && { version: spec.http.version, requestTimeoutMs: spec.http.requestTimeout },
     tcp: spec.tcp && backendTcp(spec.tcp),
     health: spec.health && health(spec.health),
+    transformations: spec.transformations && plainTransformations(spec.transformations),
     authorization: spec.authorization && authorization(spec.authorization),
   });
 }

@@ -17,6 +17,7 @@ const BACKEND_KEYS: readonly (keyof RoutePolicies & keyof BackendPolicies)[] = [
   'backendTunnel',
   'backendAuth',
   'authorization',
+  'transformations',
 ];
 
 /** Those that say nothing about a request: they hold for the connections of whatever they are attached to. */
@@ -84,8 +85,13 @@ function placement(
   const key = Object.keys(traffic)[0] ?? '';
   const backendSide = target.kind === 'backend' || target.kind === 'service';
   const chosen = BACKEND_KEYS.find((name) => name === key);
-  if (chosen !== undefined && (backendSide || ALWAYS_BACKEND.has(chosen)))
+  if (chosen !== undefined && (backendSide || ALWAYS_BACKEND.has(chosen))) {
+    if (hasConditions(traffic[chosen]))
+      context.report([...path, chosen], 'GW_CONFIG_CONFLICT', 'policies of a backend have no conditional form', {
+        hint: 'attach it to the route or the gateway',
+      });
     return { kind: 'backend', backend: { [chosen]: traffic[chosen] } };
+  }
   if (target.kind === 'backend' && key !== '') {
     context.report(
       [...path, key],
@@ -95,6 +101,12 @@ function placement(
     );
   }
   return { kind: 'traffic', traffic };
+}
+
+/** The policy is a choice between several settings, see `Choice`. */
+function hasConditions(policy: object | undefined): boolean {
+  if (policy === undefined || !('entries' in policy) || !Array.isArray(policy.entries)) return false;
+  return policy.entries.some((entry: { readonly condition?: unknown }) => entry.condition !== undefined);
 }
 
 interface TargetPlace {

@@ -51,7 +51,7 @@ export const gatewayPolicyShape = {
   extAuthz: notBuilt(authz, 'the policy `extAuthz`'),
   extProc: notBuilt(extProc(connection), 'the policy `extProc`'),
   cors: cors.optional(),
-  transformations: notBuilt(transformations, 'the policy `transformations`'),
+  transformations: transformations.optional(),
   basicAuth: notBuilt(basicAuth, 'the policy `basicAuth`'),
   apiKey: apiKey.optional(),
 };
@@ -88,7 +88,7 @@ export const routePolicies = object('Policies of a route.', routePolicyShape, 'R
 
 const simpleShape = {
   requestHeaderModifier: headerModifier.optional(),
-  transformations: notBuilt(plainTransformations, 'the policy `transformations`'),
+  transformations: plainTransformations.optional(),
   backendTLS: backendTls.optional(),
   backendAuth: auth.optional(),
   http: backendHttp.optional(),
