@@ -9,6 +9,7 @@ import { stripResponseHopByHop } from '../exchange/hop-by-hop.ts';
 import { refuse, type Refusal } from '../exchange/refusal.ts';
 import { ReplayableBody } from '../exchange/replay.ts';
 import { clientLeft, requestTimeout, systemClock, waitWithin } from '../exchange/wait.ts';
+import type { CallSpan } from '../telemetry/spans/request-span.ts';
 import type { RetryPlan } from '../policy/retry/compile.ts';
 import { runRequest } from '../policy/run.ts';
 import { headerGrpcStatus, watchGrpcStatus } from './grpc-status.ts';
@@ -16,6 +17,7 @@ import { callAdminRouter } from './internal.ts';
 import type { BackendProgram, RouteProgram } from './program.ts';
 import { isGrpc } from './refusal-response.ts';
 import type { InFlight } from './in-flight.ts';
+import { beginCall, endCall } from './spans.ts';
 import * as tracing from './tracing.ts';
 import type { UpstreamAnswer } from './upstream-answer.ts';
 
@@ -28,8 +30,7 @@ export async function callUpstream(
   backend: BackendProgram,
 ): Promise<UpstreamAnswer> {
   const { retry } = program.pipeline;
-  if (retry === null || flight.exchange.request.upgrade !== null)
-    return attempt(flight, backend);
+  if (retry === null || flight.exchange.request.upgrade !== null) return attempt(flight, backend);
   return callWithRetries(flight, backend, retry);
 }
 
@@ -107,6 +108,7 @@ async function attempt(flight: InFlight, backend: BackendProgram): Promise<Upstr
   if (steps.length > 0) {
     const running = runRequest(steps, exchange);
     const outcome = running instanceof Promise ? await running : running;
+    if (outcome.kind !== 'next') exchange.lent?.withdraw(exchange.request);
     if (outcome.kind === 'fail') return { kind: 'refused', refusal: outcome.refusal, error: null };
     if (outcome.kind === 'respond') return { kind: 'policy', policy: outcome.policy, response: outcome.response };
   }
@@ -122,8 +124,30 @@ async function attempt(flight: InFlight, backend: BackendProgram): Promise<Upstr
   });
   if (picked.kind === 'refused') return { kind: 'refused', refusal: picked.refusal, error: null };
   rewriteAuthority(flight, backend, picked);
+  // Before credentials are made: a signature covers the header that this sets.
+  const span = beginCall(flight, request);
   flight.protocol = picked.origin.protocol === 'http2' ? 'h2' : 'http';
-  return new Attempt(flight, backend, picked.endpoint).send(picked.origin);
+  const { sign } = backend.pipeline;
+  if (sign !== null) {
+    const refusal = await sign(exchange);
+    if (refusal !== null) {
+      exchange.lent?.withdraw(request);
+      if (span !== null) endUnsent(flight, span, { origin: picked.origin, refusal });
+      return { kind: 'refused', refusal, error: null };
+    }
+  }
+  return new Attempt(flight, backend, { endpoint: picked.endpoint, span }).send(picked.origin);
+}
+
+/** A call that never left: nothing was there to sign it with. */
+function endUnsent(
+  flight: InFlight,
+  span: CallSpan,
+  { origin, refusal }: { readonly origin: Origin; readonly refusal: Refusal },
+): void {
+  const { redaction } = flight.runtime.init.telemetry;
+  const result = new UpstreamError('cancelled', refusal.message);
+  endCall(span, { request: flight.exchange.request, origin, redaction, result });
 }
 
 /** Backends with a host name get it as authority, unless a policy has decided on another. */
@@ -138,10 +162,16 @@ class Attempt {
   readonly #flight: InFlight;
   readonly #backend: BackendProgram;
   readonly #startedAt = performance.now();
+  readonly #span: CallSpan | null;
   #expired: Refusal | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(flight: InFlight, backend: BackendProgram, endpoint: Endpoint | null) {
+  constructor(
+    flight: InFlight,
+    backend: BackendProgram,
+    { endpoint, span }: { readonly endpoint: Endpoint | null; readonly span: CallSpan | null },
+  ) {
+    this.#span = span;
     this.#flight = flight;
     this.#backend = backend;
     flight.upstreamStartedAt ??= this.#startedAt;
@@ -168,13 +198,16 @@ class Attempt {
     if (exchange.clientGone) call.cancel();
     try {
       const response = await call.response;
+      exchange.lent?.withdraw(request);
       trace?.emit(
         { type: 'backendCallResult', status: response.status, error: null },
         tracing.statusSeverity(response.status),
         callStart,
       );
+      this.#endSpan(origin, response.status);
       return this.#responded(response);
     } catch (error) {
+      exchange.lent?.withdraw(request);
       const failure =
         error instanceof UpstreamError ? error : new UpstreamError('protocol', String(error), { cause: error });
       trace?.emit(
@@ -182,11 +215,19 @@ class Attempt {
         'error',
         callStart,
       );
+      this.#endSpan(origin, failure);
       return this.#failed(failure);
     } finally {
       flight.call = null;
       if (this.#timer !== null) clearTimeout(this.#timer);
     }
+  }
+
+  #endSpan(origin: Origin, result: number | UpstreamError): void {
+    if (this.#span === null) return;
+    const { exchange, runtime } = this.#flight;
+    const { redaction } = runtime.init.telemetry;
+    endCall(this.#span, { request: exchange.request, origin, redaction, result });
   }
 
   /** One timer for whichever limit comes first; none when there is no limit. */

@@ -18,6 +18,7 @@ import { ChainCache } from '../routing/delegation.ts';
 import { compileRouteTable, type Matched, type RouteTable } from '../routing/table.ts';
 import type { Services } from '../services/contract.ts';
 import type { BackendSeries, RouteSeries, ThreadMetrics } from '../telemetry/thread-metrics.ts';
+import { compileObservability, type Observability } from '../telemetry/observability.ts';
 import { BackendProgram, type MirrorProgram, RouteProgram } from './program.ts';
 
 export interface EngineDeps {
@@ -45,6 +46,8 @@ export class Engine {
   readonly groups: ReadonlyMap<string, RouteTable<RouteSlot>>;
   /** Numbers of requests for which no listener was found. */
   readonly unplaced: BackendSeries;
+  /** What is told about requests when they have ended. */
+  readonly observability: Observability;
   readonly #deps: EngineDeps;
   readonly #policyDeps: PolicyDeps;
   readonly #binds: ReadonlyMap<string, EngineBind>;
@@ -68,6 +71,11 @@ export class Engine {
       expressions: options.deps.expressions(config),
       services: options.deps.services(this.backends),
     };
+    this.observability = compileObservability(config, {
+      expressions: this.#policyDeps.expressions,
+      services: this.#policyDeps.services,
+      labelSets: options.deps.metrics.labelSets(config.process.metrics.add.length),
+    });
     this.groups = new Map(
       config.routeGroups.map((group) => [group.name, compileRouteTable(group.routes.map(slotted))]),
     );

@@ -8,6 +8,7 @@ import { stripInterimHead } from '../exchange/hop-by-hop.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { Delivery } from '../exchange/transport.ts';
+import type { RequestSpan } from '../telemetry/spans/request-span.ts';
 import type { Engine, EngineListener } from './engine.ts';
 import type { BackendProgram, RouteProgram } from './program.ts';
 import { refusalResponse } from './refusal-response.ts';
@@ -41,6 +42,8 @@ export class InFlight implements Progress {
   /** `performance.now()` when the last byte had left. */
   endedAt: number | null = null;
   grpcStatus: number | null = null;
+  /** The request's part in a distributed trace; null when it is not sampled. */
+  span: RequestSpan | null = null;
   /** The status that a connection was taken over with. */
   tunnelStatus: number | null = null;
   /** The call that waits for its response head. */
@@ -96,9 +99,9 @@ export class InFlight implements Progress {
 
   /** One line for a person who asks what is going on. */
   describe(now: number): string {
-    const { request, startedAt, clientAuthority } = this.exchange;
+    const { request, startedAt, clientAuthority, lent } = this.exchange;
     const age = formatDuration(Math.round(now - startedAt));
-    const path = this.runtime.init.telemetry.redaction.target(request.target);
+    const path = this.runtime.init.telemetry.redaction.target(request.target, lent?.parameters);
     return `${request.method} ${clientAuthority}${path}: ${this.#state()}, ${age}`;
   }
 

@@ -8,6 +8,7 @@ import type { Recorder } from '../telemetry/recorder.ts';
 import type { BackendProgram, MirrorProgram, RouteProgram } from './program.ts';
 import { isGrpc } from './refusal-response.ts';
 import type { InFlight } from './in-flight.ts';
+import { beginCall, endCall } from './spans.ts';
 
 /** A mirror that answers slower than this is given up; nobody waits for it. */
 const MIRROR_TIMEOUT_MS = 30_000;
@@ -46,6 +47,7 @@ interface MirrorCopy {
 
 async function sendMirror(flight: InFlight, { mirror, copy, body, trace }: MirrorCopy): Promise<void> {
   const { runtime, exchange } = flight;
+  const { redaction } = runtime.init.telemetry;
   const { resolved } = mirror;
   const picked = resolved.pick({
     authority: copy.authority,
@@ -64,6 +66,7 @@ async function sendMirror(flight: InFlight, { mirror, copy, body, trace }: Mirro
   trace?.emit({ type: 'backendCallStart', target: peerOf(picked.origin.address) });
   const { origin, endpoint } = picked;
   if (endpoint !== null) runtime.endpoints.started(endpoint.row);
+  const span = beginCall(flight, copy, 'Mirror');
   const call = runtime.pools.send(origin, {
     method: copy.method,
     scheme: origin.tls === null ? 'http' : 'https',
@@ -83,8 +86,10 @@ async function sendMirror(flight: InFlight, { mirror, copy, body, trace }: Mirro
     response.body.pipe({ onData() {}, onEnd() {}, onError() {} });
     response.upgraded?.destroy();
     account(outcomeOf(response.status));
+    if (span !== null) endCall(span, { request: copy, origin, redaction, result: response.status });
     trace?.emit({ type: 'backendCallResult', status: response.status, error: null }, 'info', start);
   } catch (error) {
+    if (span !== null) endCall(span, { request: copy, origin, redaction, result: failureOf(error) });
     account(error instanceof UpstreamError ? outcomeOfError(error) : { kind: 'unknown' });
     runtime.init.log
       .scope('mirror')
@@ -94,4 +99,8 @@ async function sendMirror(flight: InFlight, { mirror, copy, body, trace }: Mirro
     clearTimeout(timer);
     runtime.mirrorDuration.observe((performance.now() - started) / 1000);
   }
+}
+
+function failureOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(messageOf(error));
 }

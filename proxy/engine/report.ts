@@ -1,7 +1,10 @@
 import type { Reason } from '../exchange/refusal.ts';
 import { splitAuthority } from '../exchange/message.ts';
 import type { Delivery } from '../exchange/transport.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { AccessRecord } from '../telemetry/access-fields.ts';
 import type { InFlight } from './in-flight.ts';
+import { tellFinished } from './observe.ts';
 
 const TIMEOUTS: ReadonlySet<number> = new Set([408, 504]);
 
@@ -12,7 +15,7 @@ export function finish(flight: InFlight, delivery: Delivery): void {
   flight.endedAt = performance.now();
   const durationMs = flight.endedAt - flight.exchange.startedAt;
   countRequest(flight, delivery, durationMs);
-  if (flight.runtime.init.telemetry.accessLog.enabled) writeRecord(flight, delivery, durationMs);
+  tell(flight, delivery, durationMs);
   const { trace } = flight.exchange;
   if (trace === null) return;
   const status = statusOf(flight, delivery);
@@ -48,8 +51,9 @@ function countRequest(flight: InFlight, delivery: Delivery, durationMs: number):
     flight.program?.unanswered ??
     flight.listener?.unrouted ??
     flight.engine.unplaced;
-  series.finished({
-    method: exchange.request.method,
+  const { labels } = flight.engine.observability;
+  const sample = {
+    method: exchange.clientMethod,
     status: statusOf(flight, delivery),
     reason: reasonOf(flight, delivery),
     durationMs,
@@ -58,13 +62,21 @@ function countRequest(flight: InFlight, delivery: Delivery, durationMs: number):
     requestProcessingMs: upstreamStartedAt === null ? undefined : upstreamStartedAt - exchange.startedAt,
     responseProcessingMs:
       upstreamHeadAt === null || flight.respondedAt === null ? undefined : flight.respondedAt - upstreamHeadAt,
-  });
+  };
+  if (labels === null) series.finished(sample);
+  else series.finishedWith(sample, labels.of(exchange));
 }
 
-function writeRecord(flight: InFlight, delivery: Delivery, durationMs: number): void {
-  const { exchange, listener, runtime } = flight;
+function tell(flight: InFlight, delivery: Delivery, durationMs: number): void {
+  const { accessLog } = flight.runtime.init.telemetry;
+  if (!flight.engine.observability.plain) tellFinished(flight, accessLog, () => recordOf(flight, delivery, durationMs));
+  else if (accessLog.enabled) accessLog.write(recordOf(flight, delivery, durationMs));
+}
+
+function recordOf(flight: InFlight, delivery: Delivery, durationMs: number): AccessRecord {
+  const { exchange, listener, runtime, span } = flight;
   const { connection, route } = exchange;
-  runtime.init.telemetry.accessLog.write({
+  return {
     connectionId: connection.id,
     requestId: exchange.trace?.requestId,
     gateway: listener === null ? undefined : `${listener.gatewayNamespace}/${listener.gatewayName}`,
@@ -74,19 +86,28 @@ function writeRecord(flight: InFlight, delivery: Delivery, durationMs: number): 
     endpoint: flight.endpoint ?? undefined,
     sourceAddress: addressText(connection.sourceAddress, connection.sourcePort),
     sourceIdentity: connection.tls?.peer?.identity,
-    method: exchange.request.method,
+    method: exchange.clientMethod,
     host: splitAuthority(exchange.clientAuthority).host,
     path: runtime.init.telemetry.redaction.target(exchange.clientTarget),
     version: exchange.request.version,
     status: statusOf(flight, delivery),
     grpcStatus: flight.grpcStatus ?? undefined,
     tlsSni: connection.tls?.sni,
+    traceId: span?.context.traceId,
+    spanId: span?.context.spanId,
+    jwtSubject: subjectOf(exchange),
     protocol: flight.protocol === '' ? undefined : flight.protocol,
     retryAttempt: flight.retries,
     error: errorOf(flight, delivery) ?? undefined,
     reason: reasonOf(flight, delivery),
     durationMs,
-  });
+  };
+}
+
+/** `sub` of the verified token. */
+function subjectOf({ attributes }: Exchange): string | undefined {
+  const subject = attributes.jwt?.claims['sub'];
+  return typeof subject === 'string' ? subject : undefined;
 }
 
 /** `ip:port`, IPv6 in brackets. */

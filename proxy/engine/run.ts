@@ -17,6 +17,7 @@ import { sendMirrors } from './mirror.ts';
 import type { BackendProgram, RouteProgram } from './program.ts';
 import { finish } from './report.ts';
 import type { Runtime } from './runtime.ts';
+import { joinTrace } from './spans.ts';
 import * as tracing from './tracing.ts';
 import { openConnectTunnel, takeOverUpgrade } from './tunnel.ts';
 
@@ -86,7 +87,9 @@ function place(flight: InFlight): Refusal | null {
   if (refusal !== null) return refusal;
   const { frontend } = engine.config;
   applyForwardedHeaders(request, connection.sourceAddress, frontend.http.forwardedHeaders);
-  if (exchange.trace !== null) tracing.placed(flight, exchange.trace);
+  if (exchange.trace !== null) tracing.listenerChosen(flight, exchange.trace);
+  joinTrace(flight, exchange.trace);
+  if (exchange.trace !== null) tracing.gatewayPolicies(flight, exchange.trace);
   return request.method === 'CONNECT' && frontend.connect.mode !== 'route' ? methodNotAllowed : null;
 }
 

@@ -4,6 +4,7 @@ import type { EndpointView } from '../backends/endpoint-view.ts';
 import type { UpstreamPools } from '../backends/upstream.ts';
 import type { DataPlaneInit } from '../supervisor/data-plane.ts';
 import type { Histogram } from '../telemetry/thread-metrics.ts';
+import { SpanIds } from '../telemetry/spans/trace-context.ts';
 import type { Engine } from './engine.ts';
 
 /** A request that has not ended. */
@@ -18,6 +19,7 @@ export class Runtime {
   readonly endpoints: EndpointView;
   readonly callDuration: Histogram;
   readonly mirrorDuration: Histogram;
+  readonly spanIds = new SpanIds();
   /** Requests in flight, oldest first. */
   readonly live = new Set<LiveRequest>();
   engine: Engine;

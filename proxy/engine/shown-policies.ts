@@ -1,5 +1,6 @@
 import type { FrontendPolicies } from '../../src/config/ir/index.ts';
 import { hideCredentials } from '../../src/shared/credentials.ts';
+import { shownAccessLog, shownOtlpLog, shownTracing } from '../telemetry/shown-policies.ts';
 import type { Redaction } from '../telemetry/redaction.ts';
 
 /** Policies as a trace shows them: what is set, bytes as text, secrets redacted by their type and the names of headers. */
@@ -11,8 +12,17 @@ export function shownPolicies(effective: { readonly values: object }, redaction:
 
 /** The policies of the listeners, by the names that traces use. */
 export function shownFrontend(frontend: FrontendPolicies): Record<string, unknown> {
-  const { http, tls, tcp, proxyProtocol, connect, accessLog } = frontend;
-  return plain({ http, tls, tcp, proxy: proxyProtocol, connect, access_log: accessLog });
+  const { http, tls, tcp, proxyProtocol, connect, accessLog, tracing } = frontend;
+  return plain({
+    http,
+    tls,
+    tcp,
+    proxy: proxyProtocol,
+    connect,
+    access_log: shownAccessLog(accessLog),
+    access_log_otlp: shownOtlpLog(accessLog),
+    tracing: shownTracing(tracing),
+  });
 }
 
 function plain(value: object): Record<string, unknown> {

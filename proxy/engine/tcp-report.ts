@@ -1,13 +1,36 @@
 import type { TcpRecord } from '../listener/contract.ts';
+import { Attributes } from '../exchange/attributes.ts';
+import type { EvalContext } from '../expression/contract.ts';
+import type { AccessRecord } from '../telemetry/access-fields.ts';
+import { tellLogs } from './observe.ts';
 import { addressText } from './report.ts';
 import type { Runtime } from './runtime.ts';
 
 /** The log record of a TCP or TLS connection that is over. */
 export function reportTcp(runtime: Runtime | null, record: TcpRecord): void {
-  if (runtime === null || !runtime.init.telemetry.accessLog.enabled) return;
+  if (runtime === null) return;
+  const { accessLog } = runtime.init.telemetry;
+  const { observability } = runtime.engine;
+  if (!observability.plain)
+    tellLogs(observability, {
+      accessLog,
+      context: contextOf(record),
+      record: () => recordOf(runtime, record),
+      trace: null,
+    });
+  else if (accessLog.enabled) accessLog.write(recordOf(runtime, record));
+}
+
+/** Expressions see the connection, and no request. */
+function contextOf({ connection }: TcpRecord): EvalContext {
+  const nothing = { request: null, response: null, progress: null, trace: null };
+  return { connection, ...nothing, attributes: new Attributes() };
+}
+
+function recordOf(runtime: Runtime, record: TcpRecord): AccessRecord {
   const { connection, route, listenerKey } = record;
   const listener = runtime.engine.bind(connection.bind)?.listener(listenerKey);
-  runtime.init.telemetry.accessLog.write({
+  return {
     connectionId: connection.id,
     gateway: listener === undefined ? undefined : `${listener.gatewayNamespace}/${listener.gatewayName}`,
     listener: listener?.name,
@@ -20,5 +43,5 @@ export function reportTcp(runtime: Runtime | null, record: TcpRecord): void {
     protocol: 'tcp',
     error: record.error ?? (record.outcome === 'closed' ? undefined : record.outcome),
     durationMs: record.durationMs,
-  });
+  };
 }

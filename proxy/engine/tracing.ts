@@ -21,9 +21,12 @@ export function begin(flight: InFlight, trace: Recorder): void {
   snapshot(flight, 'initial request');
 }
 
-export function placed(flight: InFlight, trace: Recorder): void {
+export function listenerChosen(flight: InFlight, trace: Recorder): void {
   const phase = flight.listener === null ? 'frontend' : 'listenerFrontend';
   trace.emit({ type: 'policySelection', phase, effectivePolicy: shownFrontend(flight.engine.config.frontend) });
+}
+
+export function gatewayPolicies(flight: InFlight, trace: Recorder): void {
   if (flight.listener === null) return;
   const { redaction } = flight.runtime.init.telemetry;
   const effectivePolicy = shownPolicies(flight.listener.gateway.effective, redaction);

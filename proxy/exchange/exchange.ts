@@ -1,7 +1,9 @@
 import type { HttpRoute, PathMatch } from '../../src/config/ir/index.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
+import type { CallSpans } from '../telemetry/spans/request-span.ts';
 import { Attributes } from './attributes.ts';
 import type { ConnectionFacts } from './connection.ts';
+import type { LentCredentials } from './lent-credentials.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 import type { Progress } from './progress.ts';
 import { QueuedHeaders } from './queued-headers.ts';
@@ -19,12 +21,17 @@ export class Exchange {
   /** Null while nobody watches: reporting costs this one comparison. */
   readonly trace: Recorder | null;
   /** The client's request line before any policy changed it, for the log. */
+  readonly clientMethod: string;
   readonly clientAuthority: string;
   readonly clientTarget: string;
+  /** Spans for calls made on this request's behalf; null unless spans of this request may be exported. */
+  spans: CallSpans | null = null;
   /** What policies have found out: verified credentials, metadata. */
   readonly attributes = new Attributes();
   /** Where the request stands; null for an exchange without an engine. */
   progress: Progress | null = null;
+  /** Credentials of the gateway that the request carries at the moment. */
+  lent: LentCredentials | null = null;
   /** The response that response policies see and change; null before there is one. */
   response: HttpResponse | null = null;
   /** The response came from a backend: the gateway did not make it. */
@@ -47,6 +54,7 @@ export class Exchange {
     this.transport = transport;
     this.startedAt = performance.now();
     this.trace = trace;
+    this.clientMethod = request.method;
     this.clientAuthority = request.authority;
     this.clientTarget = request.target;
   }

@@ -21,8 +21,8 @@ export interface DataPlane {
    * accepted, each asked to leave after its first response; with `closing`, until the moment in which none is open.
    */
   drain(closing: boolean): Promise<void>;
-  /** Closes every socket, whatever is in flight. */
-  destroy(): void;
+  /** Closes every socket, whatever is in flight; what is told about it may take a moment to get away. */
+  destroy(): void | Promise<void>;
   /** The bound sockets, prepared ones included; tells which number a bind on port 0 got. */
   addresses(): readonly BoundAddress[];
   /** One line for each live connection and exchange, oldest first. */

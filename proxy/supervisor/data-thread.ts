@@ -39,7 +39,7 @@ class DataThread {
   readonly #resources = new ThreadResources((key, timeoutMs) => this.#channel.call('refetch', key, timeoutMs));
   #plane: DataPlane | null = null;
   /** Fields to leave out of the access log once the prepared configuration is live. */
-  #nextRemoved: readonly string[] = [];
+  #nextHidden: readonly string[] = [];
   /** Fetched documents that the prepared configuration needs. */
   #nextResources: ReadonlySet<string> = new Set();
   #heartbeat: NodeJS.Timeout | null = null;
@@ -116,7 +116,7 @@ class DataThread {
       prepare: (argument: PrepareArgument) => this.#prepare(argument),
       commit: () => {
         this.#started().commit();
-        this.#accessLog.setRemoved(this.#nextRemoved);
+        this.#accessLog.setHidden(this.#nextHidden);
         this.#resources.retainOnly(this.#nextResources);
         return null;
       },
@@ -155,13 +155,14 @@ class DataThread {
     this.#resources.update(resources);
     const opened = unseal(config);
     await plane.prepare(opened, revision, rows);
-    this.#nextRemoved = opened.frontend.accessLog.remove;
+    const { add, remove } = opened.frontend.accessLog;
+    this.#nextHidden = [...remove, ...add.map(([name]) => name)];
     this.#nextResources = new Set(resources.map(({ key }) => key));
     return plane.addresses();
   }
 
-  #destroy(): null {
-    this.#plane?.destroy();
+  async #destroy(): Promise<null> {
+    await this.#plane?.destroy();
     if (this.#heartbeat !== null) clearInterval(this.#heartbeat);
     this.#runtime.close();
     this.#profiler.close();

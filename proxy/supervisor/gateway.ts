@@ -367,7 +367,8 @@ export class Gateway {
       configSynchronized: this.#history.synchronized,
       runtimes: await this.#runtimes(),
     };
-    const families = [...(await processMetrics(facts)), ...trafficFamilies(this.#totals)];
+    const labels = this.#process.metrics.add.map(([label]) => label);
+    const families = [...(await processMetrics(facts)), ...trafficFamilies(this.#totals, labels)];
     return withoutRemoved(families, this.#process.metrics.remove);
   }
 

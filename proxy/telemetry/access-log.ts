@@ -1,74 +1,9 @@
 import { formatTime, textValue, wallClockMs, type LogFormat } from '../../src/shared/log.ts';
-import type { Reason } from '../exchange/refusal.ts';
+import type { JsonValue } from '../exchange/attributes.ts';
+import { ACCESS_FIELDS, ID_FIELDS, type AccessField, type AccessRecord } from './access-fields.ts';
+import type { Attribute } from './spans/span.ts';
 
-/** What the access log tells of one request (or one proxied TCP connection); absent values are left out of the line. */
-export interface AccessRecord {
-  readonly connectionId?: string | number | undefined;
-  readonly requestId?: string | undefined;
-  /** `namespace/name` */
-  readonly gateway?: string | undefined;
-  readonly listener?: string | undefined;
-  readonly routeRule?: string | undefined;
-  /** `namespace/name` */
-  readonly route?: string | undefined;
-  /** `ip:port`, `host:port` or socket path that was called. */
-  readonly endpoint?: string | undefined;
-  /** `ip:port` */
-  readonly sourceAddress?: string | undefined;
-  readonly sourceIdentity?: string | null | undefined;
-  readonly method?: string | undefined;
-  /** Without the port. */
-  readonly host?: string | undefined;
-  /** Path and query as the client sent them, credentials redacted. */
-  readonly path?: string | undefined;
-  readonly version?: string | undefined;
-  readonly status?: number | undefined;
-  readonly grpcStatus?: number | undefined;
-  /** Shown only when there is no host. */
-  readonly tlsSni?: string | null | undefined;
-  readonly traceId?: string | undefined;
-  readonly spanId?: string | undefined;
-  /** What is spoken to the backend. */
-  readonly protocol?: string | undefined;
-  /** The last retry that was made; 0 or absent when there was none. */
-  readonly retryAttempt?: number | undefined;
-  readonly error?: string | undefined;
-  readonly reason?: Reason | 'Upstream' | undefined;
-  readonly durationMs: number;
-}
-
-type Value = string | number | null | undefined;
-
-/** Keys in the order of the line, each with where its value comes from. */
-const FIELDS: readonly (readonly [key: string, read: (record: AccessRecord) => Value])[] = [
-  ['gateway', (record) => record.gateway],
-  ['listener', (record) => record.listener],
-  ['route_rule', (record) => record.routeRule],
-  ['route', (record) => record.route],
-  ['endpoint', (record) => record.endpoint],
-  ['src.addr', (record) => record.sourceAddress],
-  ['src.identity', (record) => record.sourceIdentity],
-  ['http.method', (record) => record.method],
-  ['http.host', (record) => record.host],
-  ['http.path', (record) => record.path],
-  ['http.version', (record) => record.version],
-  ['http.status', (record) => record.status],
-  ['grpc.status', (record) => record.grpcStatus],
-  ['tls.sni', (record) => (record.host === undefined || record.host === '' ? record.tlsSni : undefined)],
-  ['trace.id', (record) => record.traceId],
-  ['span.id', (record) => record.spanId],
-  ['protocol', (record) => record.protocol],
-  ['retry.attempt', (record) => (record.retryAttempt === 0 ? undefined : record.retryAttempt)],
-  ['error', (record) => record.error],
-  ['reason', (record) => (record.reason === 'Upstream' ? undefined : record.reason)],
-  ['duration', (record) => `${Math.round(record.durationMs)}ms`],
-];
-
-/** Only at debug level, in front of the others. */
-const ID_FIELDS: typeof FIELDS = [
-  ['connection.id', (record) => record.connectionId],
-  ['request.id', (record) => record.requestId],
-];
+const NOTHING: readonly Attribute[] = [];
 
 export interface AccessLogOptions {
   readonly format: LogFormat;
@@ -85,8 +20,8 @@ export class AccessLog {
   readonly #format: LogFormat;
   readonly #write: (line: string) => void;
   readonly #now: () => number;
-  #fields: typeof FIELDS = FIELDS;
-  #removed: ReadonlySet<string> = new Set();
+  #fields: readonly AccessField[] = ACCESS_FIELDS;
+  #hidden: ReadonlySet<string> = new Set();
 
   constructor(options: AccessLogOptions) {
     this.#format = options.format;
@@ -101,38 +36,56 @@ export class AccessLog {
     this.#arrange();
   }
 
-  /** `frontendPolicies.accessLog.remove` */
-  setRemoved(removed: readonly string[]): void {
-    this.#removed = new Set(removed);
+  /** Default fields that are left out: removed ones, and those that have another value. */
+  setHidden(hidden: Iterable<string>): void {
+    this.#hidden = new Set(hidden);
     this.#arrange();
   }
 
-  write(record: AccessRecord): void {
+  /** `additions` stand behind the default fields. */
+  write(record: AccessRecord, additions: readonly Attribute[] = NOTHING): void {
     if (!this.enabled) return;
-    this.#write(this.#format === 'json' ? this.#json(record) : this.#text(record));
+    this.#write(this.#format === 'json' ? this.#json(record, additions) : this.#text(record, additions));
   }
 
   #arrange(): void {
-    const all = this.#debug ? [...ID_FIELDS, ...FIELDS] : FIELDS;
-    this.#fields = all.filter(([key]) => !this.#removed.has(key));
+    const all = this.#debug ? [...ID_FIELDS, ...ACCESS_FIELDS] : ACCESS_FIELDS;
+    this.#fields = all.filter(([key]) => !this.#hidden.has(key));
   }
 
-  #text(record: AccessRecord): string {
+  #text(record: AccessRecord, additions: readonly Attribute[]): string {
     let line = `${formatTime(this.#now())}\tinfo\trequest`;
     for (const [key, read] of this.#fields) {
       const value = read(record);
       if (value === undefined || value === null || value === '') continue;
       line += ` ${key}=${key === 'error' ? JSON.stringify(value) : textValue(value)}`;
     }
+    for (const [key, value] of additions) line += ` ${keyText(key)}=${valueText(value)}`;
     return `${line}\n`;
   }
 
-  #json(record: AccessRecord): string {
-    const line: Record<string, string | number> = { level: 'info', time: formatTime(this.#now()), scope: 'request' };
+  #json(record: AccessRecord, additions: readonly Attribute[]): string {
+    const line: Record<string, JsonValue> = { level: 'info', time: formatTime(this.#now()), scope: 'request' };
     for (const [key, read] of this.#fields) {
       const value = read(record);
       if (value !== undefined && value !== null && value !== '') line[key] = value;
     }
+    for (const [key, value] of additions) setOwn(line, key, value);
     return `${JSON.stringify(line)}\n`;
   }
+}
+
+/** Keys of flattened maps come from clients: one that could be taken for more than a key is quoted. */
+function keyText(key: string): string {
+  return key.includes('=') ? JSON.stringify(key) : textValue(key);
+}
+
+function valueText(value: JsonValue): string {
+  return typeof value === 'object' ? textValue(JSON.stringify(value)) : textValue(value);
+}
+
+/** `__proto__` is a key like any other. */
+function setOwn(line: Record<string, JsonValue>, key: string, value: JsonValue): void {
+  if (key !== '__proto__') line[key] = value;
+  else Object.defineProperty(line, key, { value, enumerable: true });
 }

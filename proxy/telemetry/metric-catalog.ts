@@ -13,7 +13,8 @@ export interface MetricSpec {
 export const METRIC_PREFIX = 'gw_';
 
 const ROUTE_LABELS = ['bind', 'gateway', 'listener', 'route', 'route_rule'];
-const REQUEST_LABELS = ['backend', 'protocol', 'method', 'status', 'reason', ...ROUTE_LABELS];
+/** Of the metrics that configured labels are added to. */
+export const REQUEST_LABELS: readonly string[] = ['backend', 'protocol', 'method', 'status', 'reason', ...ROUTE_LABELS];
 const CONNECTION_LABELS = ['bind', 'gateway', 'listener', 'protocol'];
 
 const REQUEST_BUCKETS = [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 40, 80];
@@ -81,6 +82,10 @@ export const trafficMetrics = {
     ['kind', 'subtype'],
     REQUEST_BUCKETS,
   ),
+  telemetryExport: counter('telemetry_export_items_total', 'Spans and log records for receivers of OTLP', [
+    'signal',
+    'result',
+  ]),
 } as const satisfies Readonly<Record<string, MetricSpec>>;
 
 export type TrafficMetric = keyof typeof trafficMetrics;

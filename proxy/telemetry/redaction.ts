@@ -1,3 +1,5 @@
+import { unescape } from 'node:querystring';
+
 import { credentialHeaders, isCredentialParameter } from '../../src/shared/credentials.ts';
 import { REDACTED } from '../../src/shared/secret.ts';
 
@@ -33,10 +35,10 @@ export class Redaction {
     return ADDRESS_HEADERS.has(lowerCaseName) ? redactAddress(value) : value;
   }
 
-  /** A request target or URI with the values of credential parameters replaced. */
-  target(target: string): string {
+  /** A request target or URI with the values of credential parameters replaced; `hidden` names more of them. */
+  target(target: string, hidden: ReadonlySet<string> = NONE): string {
     const query = target.indexOf('?');
-    return query === -1 ? target : `${target.slice(0, query + 1)}${redactQuery(target.slice(query + 1))}`;
+    return query === -1 ? target : `${target.slice(0, query + 1)}${redactQuery(target.slice(query + 1), hidden)}`;
   }
 }
 
@@ -46,13 +48,19 @@ function redactAddress(value: string): string {
   );
 }
 
-function redactQuery(query: string): string {
+const NONE: ReadonlySet<string> = new Set();
+
+function redactQuery(query: string, hidden: ReadonlySet<string>): string {
   if (!query.includes('=')) return query;
   return query
     .split('&')
     .map((pair) => {
       const equals = pair.indexOf('=');
-      return equals > 0 && isCredentialParameter(pair.slice(0, equals)) ? `${pair.slice(0, equals)}=${REDACTED}` : pair;
+      if (equals <= 0) return pair;
+      const name = pair.slice(0, equals);
+      return isCredentialParameter(name) || (hidden.size > 0 && hidden.has(unescape(name)))
+        ? `${name}=${REDACTED}`
+        : pair;
     })
     .join('&');
 }

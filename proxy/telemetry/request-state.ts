@@ -4,6 +4,8 @@ import type { ConnectionFacts } from '../exchange/connection.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Headers } from '../exchange/headers.ts';
 import { pathOf, splitAuthority, type HttpResponse } from '../exchange/message.ts';
+import type { LentCredentials } from '../exchange/lent-credentials.ts';
+import { REDACTED } from '../../src/shared/secret.ts';
 import type { Redaction } from './redaction.ts';
 
 /** What is known beyond the exchange itself. */
@@ -36,8 +38,8 @@ export function secondsText(ms: number): string {
 }
 
 function requestPart(exchange: Exchange, redaction: Redaction): NonNullable<RequestState['request']> {
-  const { request } = exchange;
-  const target = redaction.target(request.target);
+  const { request, lent } = exchange;
+  const target = redaction.target(request.target, lent?.parameters);
   const absolute =
     request.authority === '' || target === '*' ? target : `${request.scheme}://${request.authority}${target}`;
   return {
@@ -48,7 +50,7 @@ function requestPart(exchange: Exchange, redaction: Redaction): NonNullable<Requ
     host: splitAuthority(request.authority).host,
     scheme: request.scheme,
     version: request.version,
-    headers: headersPart(request.headers, redaction),
+    headers: headersPart(request.headers, redaction, lent),
     startTime: formatTime(performance.timeOrigin + exchange.startedAt),
   };
 }
@@ -65,11 +67,15 @@ function responsePart(
   };
 }
 
-function headersPart(headers: Headers, redaction: Redaction): Readonly<Record<string, string | readonly string[]>> {
+function headersPart(
+  headers: Headers,
+  redaction: Redaction,
+  lent: LentCredentials | null = null,
+): Readonly<Record<string, string | readonly string[]>> {
   const shown = new Map<string, string | string[]>();
   for (const [name, value] of headers) {
     const known = shown.get(name);
-    const visible = redaction.header(name, value);
+    const visible = lent?.hidesHeader(name) === true ? REDACTED : redaction.header(name, value);
     if (known === undefined) shown.set(name, visible);
     else if (typeof known === 'string') shown.set(name, [known, visible]);
     else known.push(visible);

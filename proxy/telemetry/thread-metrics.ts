@@ -1,5 +1,6 @@
 import type { Reason } from '../exchange/refusal.ts';
 import { SeriesSlab, type SeriesRegistration } from '../supervisor/shared-metrics.ts';
+import { LabelSets } from './metric-labels.ts';
 import { trafficMetrics, type MetricSpec, type TrafficMetric } from './metric-catalog.ts';
 
 /** Labels that every request of a route has in common. */
@@ -45,6 +46,7 @@ export class ThreadMetrics {
   readonly #known = new Map<string, Counter | Histogram>();
   readonly #routes = new Map<string, RouteSeries>();
   readonly #connections = new Map<string, ConnectionSeries>();
+  #labelSets: LabelSets | null = null;
   #series = 0;
 
   constructor(register: (registration: SeriesRegistration) => void) {
@@ -68,6 +70,11 @@ export class ThreadMetrics {
 
   upstreamCall(kind: CallKind, subtype: CallSubtype): Histogram {
     return this.histogram('upstreamCall', [kind, subtype]);
+  }
+
+  /** Bounds for values of configured labels; kept over reloads, as the series are. */
+  labelSets(count: number): LabelSets {
+    return (this.#labelSets ??= new LabelSets(count));
   }
 
   counter(metric: TrafficMetric, labels: readonly string[]): Counter {
@@ -141,17 +148,33 @@ interface OutcomeSeries {
 export class BackendSeries {
   readonly #metrics: ThreadMetrics;
   readonly #labels: { readonly backend: string; readonly protocol: string; readonly route: readonly string[] };
+  readonly #configured: readonly string[];
   readonly #outcomes = new Map<string, Map<number, OutcomeSeries>>();
+  readonly #labelled = new Map<readonly string[], BackendSeries>();
   #requestProcessing: Histogram | null = null;
   #responseProcessing: Histogram | null = null;
 
-  constructor(metrics: ThreadMetrics, labels: { backend: string; protocol: string; route: readonly string[] }) {
+  constructor(
+    metrics: ThreadMetrics,
+    labels: { backend: string; protocol: string; route: readonly string[] },
+    configured: readonly string[] = [],
+  ) {
     this.#metrics = metrics;
     this.#labels = labels;
+    this.#configured = configured;
   }
 
   finished(sample: RequestSample): void {
-    const outcome = this.#outcome(sample.method, sample.status, sample.reason);
+    this.#count(this.#outcome(sample.method, sample.status, sample.reason), sample);
+  }
+
+  /** The same with values of the configured labels, one list for equal ones. */
+  finishedWith(sample: RequestSample, labels: readonly string[]): void {
+    const known = memo(this.#labelled, labels, () => new BackendSeries(this.#metrics, this.#labels, labels));
+    known.finished(sample);
+  }
+
+  #count(outcome: OutcomeSeries, sample: RequestSample): void {
     outcome.requests.add(1);
     outcome.duration.observe(sample.durationMs / 1000);
     if (sample.responseBytes > 0) outcome.responseBytes.add(sample.responseBytes);
@@ -185,7 +208,7 @@ export class BackendSeries {
 
   #resolve(method: string, status: number, reason: string): OutcomeSeries {
     const { backend, protocol, route } = this.#labels;
-    const labels = [backend, protocol, method, String(status), reason, ...route];
+    const labels = [backend, protocol, method, String(status), reason, ...route, ...this.#configured];
     return {
       requests: this.#metrics.counter('requests', labels),
       retries: this.#metrics.counter('retries', labels),

@@ -1,9 +1,19 @@
 import type { SeriesTotals } from '../supervisor/shared-metrics.ts';
 import type { MetricFamily, Sample } from './exposition.ts';
-import { isRemoved, isTrafficMetric, trafficMetrics, type TrafficMetric } from './metric-catalog.ts';
+import {
+  isRemoved,
+  isTrafficMetric,
+  type MetricSpec,
+  REQUEST_LABELS,
+  trafficMetrics,
+  type TrafficMetric,
+} from './metric-catalog.ts';
 
-/** The data threads' numbers, added up, by metric in the catalogue's order. */
-export function trafficFamilies(totals: SeriesTotals): MetricFamily[] {
+/**
+ * The data threads' numbers, added up, by metric in the catalogue's order. `configuredLabels` are those that expressions
+ * give to the metrics of requests.
+ */
+export function trafficFamilies(totals: SeriesTotals, configuredLabels: readonly string[] = []): MetricFamily[] {
   const samples = new Map<TrafficMetric, Sample[]>();
   for (const { metric, labels, values } of totals.totals()) {
     if (!isTrafficMetric(metric)) continue;
@@ -13,7 +23,12 @@ export function trafficFamilies(totals: SeriesTotals): MetricFamily[] {
   }
   return Object.keys(trafficMetrics)
     .filter(isTrafficMetric)
-    .map((metric) => ({ spec: trafficMetrics[metric], samples: samples.get(metric) ?? [] }));
+    .map((metric) => ({ spec: labelledSpec(metric, configuredLabels), samples: samples.get(metric) ?? [] }));
+}
+
+function labelledSpec(metric: TrafficMetric, configured: readonly string[]): MetricSpec {
+  const spec: MetricSpec = trafficMetrics[metric];
+  return spec.labels === REQUEST_LABELS ? { ...spec, labels: [...spec.labels, ...configured] } : spec;
 }
 
 /** Leaves out what `config.metrics.remove` names. */

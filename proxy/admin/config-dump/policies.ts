@@ -16,6 +16,7 @@ import type {
 } from '../../../src/config/ir/index.ts';
 import { formatDuration } from '../../../src/shared/duration.ts';
 import { REDACTED } from '../../../src/shared/secret.ts';
+import { shownAccessLog, shownOtlpLog, shownTracing } from '../../telemetry/shown-policies.ts';
 
 type Shown = Readonly<Record<string, unknown>>;
 
@@ -90,14 +91,16 @@ export function targetedPolicy(policy: TargetedPolicy): PolicyDump {
 
 /** `frontendPolicies` as policies of every gateway. */
 export function frontendPolicies(frontend: FrontendPolicies): PolicyDump[] {
-  const { http, tls, tcp, proxyProtocol, connect, accessLog } = frontend;
+  const { http, tls, tcp, proxyProtocol, connect, accessLog, tracing } = frontend;
   const bodies = defined([
     ['http', durations(http)],
     ['tls', durations(tls)],
     ['tcp', tcp],
     ['proxy', proxyProtocol],
     ['connect', connect],
-    ['accessLog', accessLog.remove.length > 0 ? accessLog : undefined],
+    ['accessLog', shownAccessLog(accessLog)],
+    ['accessLogOtlp', shownOtlpLog(accessLog)],
+    ['tracing', shownTracing(tracing)],
   ]);
   return bodies.map((body) => ({
     key: `frontend/${Object.keys(body)[0] ?? ''}`,

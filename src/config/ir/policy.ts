@@ -1,15 +1,19 @@
 import type { SimpleBackendRef } from './backend.ts';
 import type { ApiKeyAuth } from './policy/api-key.ts';
 import type { Authorization } from './policy/authorization.ts';
+import type { BasicAuth } from './policy/basic-auth.ts';
 import type { Cors } from './policy/cors.ts';
 import type { Csrf } from './policy/csrf.ts';
 import type { BackendAuth } from './policy/backend-auth.ts';
 import type { BackendTunnel } from './policy/backend-tunnel.ts';
+import type { Choice } from './policy/conditional.ts';
+import type { ExtAuthz } from './policy/ext-authz.ts';
 import type { JwtAuth } from './policy/jwt-auth.ts';
 import type { Oidc } from './policy/oidc.ts';
 import type { LocalRateLimit } from './policy/local-rate-limit.ts';
 import type { AccessLog, Tracing } from './policy/observability.ts';
 import type { Transformations } from './policy/transformations.ts';
+import type { RemoteRateLimit } from './policy/remote-rate-limit.ts';
 import type { Keepalives } from './process.ts';
 import type { BackendTls, KeyExchangeGroup, TlsVersion } from './tls.ts';
 
@@ -111,8 +115,10 @@ export interface HealthPolicy {
 export interface GatewayPolicies {
   readonly oidc?: Oidc | undefined;
   readonly cors?: Cors | undefined;
+  readonly basicAuth?: BasicAuth | undefined;
   readonly apiKey?: ApiKeyAuth | undefined;
   readonly jwtAuth?: JwtAuth | undefined;
+  readonly extAuthz?: Choice<ExtAuthz> | undefined;
   readonly authorization?: Authorization | undefined;
   readonly transformations?: Transformations | undefined;
 }
@@ -130,11 +136,14 @@ export interface BackendPolicies {
   readonly backendAuth?: BackendAuth | undefined;
   readonly health?: HealthPolicy | undefined;
   readonly transformations?: Transformations | undefined;
+  /** Unconditional. */
+  readonly extAuthz?: Choice<ExtAuthz> | undefined;
   readonly authorization?: Authorization | undefined;
 }
 
 /** What may be attached to a route. `backendTLS`, `backendTunnel` and `backendAuth` are handed on to the backends of the route. */
 export interface RoutePolicies extends GatewayPolicies {
+  readonly remoteRateLimit?: Choice<RemoteRateLimit> | undefined;
   readonly csrf?: Csrf | undefined;
   readonly localRateLimit?: LocalRateLimit | undefined;
   readonly timeout?: Timeout | undefined;

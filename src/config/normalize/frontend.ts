@@ -1,13 +1,15 @@
 import type { FrontendHttp, FrontendPolicies } from '../ir/policy.ts';
 import type { FrontendSpec } from '../schema/frontend.ts';
+import type { ProcessSpec } from '../schema/process.ts';
+import type { Context } from './context.ts';
+import { accessLog, tracing } from './observability.ts';
 import { keepalives } from './policy.ts';
 import { keyExchangeGroups, openSslNames, tlsVersion } from './tls.ts';
 
-/** `frontendPolicies` with its defaults, the two spellings of a key made one. */
-export function frontendPolicies(spec: FrontendSpec): FrontendPolicies {
+/** `frontendPolicies` with its defaults, the two spellings of a key made one, older keys of the process folded in. */
+export function frontendPolicies(context: Context, spec: FrontendSpec, process: ProcessSpec): FrontendPolicies {
   const { tls, tcp } = spec;
   const proxyProtocol = spec.proxyProtocol ?? spec.proxy;
-  const accessLog = spec.accessLog ?? spec.logging;
   return {
     http: frontendHttp(spec.http),
     tls: {
@@ -21,7 +23,8 @@ export function frontendPolicies(spec: FrontendSpec): FrontendPolicies {
     tcp: tcp && { keepalives: keepalives(tcp.keepalives) },
     proxyProtocol,
     connect: { mode: spec.connect?.mode ?? 'deny' },
-    accessLog: { remove: accessLog?.remove ?? [] },
+    accessLog: accessLog(context, spec, process),
+    tracing: tracing(context, spec, process),
   };
 }
 

@@ -14,7 +14,8 @@ import { targetedPolicies } from './targeted-policy.ts';
 
 /** Turns the decoded file into the model: defaults filled, names resolved. Problems go to the context. */
 export function normalize(context: Context, specs: Specs): GatewayConfig {
-  const process = processConfig(context, specs.config ?? processSchema.parse({}));
+  const settings = specs.config ?? processSchema.parse({});
+  const process = processConfig(context, settings);
   const drafts = bindDrafts(context, specs);
   attachRoutes(context, specs, drafts);
   return {
@@ -23,7 +24,7 @@ export function normalize(context: Context, specs: Specs): GatewayConfig {
     routeGroups: routeGroups(context, specs.routeGroups),
     backends: namedBackends(context, specs.backends),
     policies: targetedPolicies(context, specs.policies, drafts),
-    frontend: frontendPolicies(specs.frontendPolicies ?? {}),
+    frontend: frontendPolicies(context, specs.frontendPolicies ?? {}, settings),
     services: services(context, specs.services),
     workloads: workloads(context, specs.workloads),
   };

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { object, oneSpelling, withRule, type AddIssue } from './build.ts';
 import { notBuilt, notBuiltWhen } from './marks.ts';
 import { authorization } from './policy/authorization.ts';
-import { policyServiceShape } from './policy/policy-service.ts';
+import { policyServiceRule, policyServiceShape } from './policy/policy-service.ts';
 import { keepalives } from './policy/tcp.ts';
 import { networkExtAuthz, simpleBackendPolicies } from './policy-sets.ts';
-import { byteSize, cel, celMap, celOrLiteral, positiveDuration } from './scalars.ts';
+import { fieldMap, fieldName, sampling } from './observability.ts';
+import { byteSize, cel, celMap, positiveDuration } from './scalars.ts';
 import { cipherSuites, keyExchangeGroups, tlsVersion, versionOrder } from './tls.ts';
 
 const positiveSize = byteSize.refine((bytes) => bytes > 0, { error: 'expected at least 1 byte' });
@@ -73,22 +74,32 @@ const proxyProtocol = object('Connections start with the PROXY protocol, on ever
 });
 
 const service = policyServiceShape(simpleBackendPolicies);
-const fields = object('Fields.', { add: celMap('Fields to add.').optional(), remove: z.array(z.string()).optional() });
+const protocol = z.enum(['grpc', 'http']).default('grpc').describe('OTLP over gRPC, or over HTTP with protobuf.');
+const httpPath = (path: string) =>
+  z
+    .string()
+    .max(2048)
+    .regex(/^\/[\u0021-\u007e]*$/, { error: 'expected a path that starts with /' })
+    .default(path)
+    .describe('Path of requests, for HTTP.');
 
 const accessLog = object('The access log.', {
-  filter: notBuilt(cel.describe('Only requests for which it holds are logged.'), '`accessLog.filter`'),
-  add: notBuilt(celMap('Fields to add.'), '`accessLog.add`'),
-  remove: z.array(z.string().min(1)).default([]).describe('Fields to leave out.'),
-  otlp: notBuilt(
+  filter: cel.optional().describe('Only requests for which it holds are logged.'),
+  add: fieldMap('Fields to add.').optional(),
+  remove: z.array(fieldName).default([]).describe('Fields to leave out.'),
+  otlp: withRule(
     object('Sends the log by OTLP.', {
       ...service,
-      filter: cel.optional(),
-      fields: fields.optional(),
-      protocol: z.enum(['grpc', 'http']).default('grpc'),
-      path: z.string().default('/v1/logs'),
+      filter: cel.optional().describe('Only requests for which it holds are sent. Default: that of the log.'),
+      fields: object('Fields. Default: those of the log.', {
+        add: celMap('Fields to add.').optional(),
+        remove: z.array(fieldName).optional().describe('Fields to leave out.'),
+      }).optional(),
+      protocol,
+      path: httpPath('/v1/logs'),
     }),
-    '`accessLog.otlp`',
-  ),
+    policyServiceRule,
+  ).optional(),
   database: notBuilt(
     object('Keeps the log in the database.', {
       llm: z.enum(['metadata', 'full']).optional(),
@@ -98,17 +109,20 @@ const accessLog = object('The access log.', {
   ),
 });
 
-const tracing = object('Sends traces by OTLP.', {
-  ...service,
-  attributes: celMap('Attributes of spans.').optional(),
-  resources: celMap('Attributes of the resource.').optional(),
-  remove: z.array(z.string()).optional(),
-  randomSampling: celOrLiteral.optional(),
-  clientSampling: celOrLiteral.optional(),
-  filter: cel.optional(),
-  protocol: z.enum(['grpc', 'http']).default('grpc'),
-  path: z.string().default('/v1/traces'),
-});
+const tracing = withRule(
+  object('Sends traces by OTLP.', {
+    ...service,
+    attributes: celMap('Attributes of spans to add.').optional(),
+    resources: celMap('Attributes of the gateway itself, evaluated once.').optional(),
+    remove: z.array(fieldName).default([]).describe('Attributes of spans to leave out.'),
+    randomSampling: sampling.optional().describe('Which requests without a trace begin one. Default: none.'),
+    clientSampling: sampling.optional().describe('Which traces of clients go on. Default: all.'),
+    filter: cel.optional().describe('Only requests for which it holds are exported.'),
+    protocol,
+    path: httpPath('/v1/traces'),
+  }),
+  policyServiceRule,
+);
 
 const connect = object('What happens to CONNECT requests.', {
   mode: notBuiltWhen(z.enum(['deny', 'route', 'tunnel']), (value) => value === 'tunnel', 'the CONNECT mode `tunnel`'),
@@ -129,7 +143,7 @@ export const frontendPolicies = withRule(
       connect: connect.optional(),
       accessLog: accessLog.optional(),
       logging: accessLog.optional().describe('Other spelling of `accessLog`.'),
-      tracing: notBuilt(tracing, '`frontendPolicies.tracing`'),
+      tracing: tracing.optional(),
     },
     'FrontendPolicies',
   ),

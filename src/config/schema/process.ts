@@ -3,7 +3,8 @@ import { address } from './address.ts';
 import { object } from './build.ts';
 import { checked, notBuilt, notBuiltWhen, secret } from './marks.ts';
 import { keepalives } from './policy/tcp.ts';
-import { byteSize, cel, celMap, celOrLiteral, duration, headerName, positiveDuration, uint32 } from './scalars.ts';
+import { fieldMap, fieldName, labelMap, sampling } from './observability.ts';
+import { byteSize, cel, celMap, duration, headerName, headerValue, positiveDuration, uint32 } from './scalars.ts';
 
 const database = object('A database.', {
   url: secret(z.string().min(1)).describe('postgres:// or postgresql:// is PostgreSQL, anything else SQLite.'),
@@ -71,28 +72,25 @@ const logging = object('The log of the process.', {
     .optional()
     .describe('A level (trace, debug, info, warn, error, off), or levels by module: `info,module=debug`.'),
   format: z.enum(['text', 'json']).default('text'),
-  filter: notBuilt(cel.describe('Old place of `frontendPolicies.accessLog.filter`.'), '`config.logging.filter`'),
-  fields: notBuilt(
-    object('Old place of `frontendPolicies.accessLog.add` and `remove`.', {
-      remove: z.array(z.string()).optional(),
-      add: celMap('Fields to add.').optional(),
-    }),
-    '`config.logging.fields`',
-  ),
+  filter: cel.optional().describe('Old place of `frontendPolicies.accessLog.filter`.'),
+  fields: object('Old place of `frontendPolicies.accessLog.add` and `remove`.', {
+    remove: z.array(fieldName).optional().describe('Fields to leave out.'),
+    add: fieldMap('Fields to add.').optional(),
+  }).optional(),
   database: notBuilt(database, '`config.logging.database`'),
 });
 
 const tracing = object('Old place of `frontendPolicies.tracing`.', {
-  otlpEndpoint: z.string().optional(),
-  headers: z.record(z.string(), z.string()).optional(),
-  otlpProtocol: z.enum(['grpc', 'http']).optional(),
-  path: z.string().optional(),
-  fields: object('Fields.', {
-    remove: z.array(z.string()).optional(),
-    add: celMap('Fields to add.').optional(),
+  otlpEndpoint: z.string().min(1).max(2048).optional().describe('http:// or https:// address of the receiver.'),
+  headers: z.record(headerName, secret(headerValue)).optional().describe('Headers, or metadata, of every batch.'),
+  otlpProtocol: z.enum(['grpc', 'http']).optional().describe('Default: grpc.'),
+  path: z.string().min(1).max(2048).optional().describe('Path of requests, for HTTP. Default: /v1/traces.'),
+  fields: object('Attributes of spans.', {
+    remove: z.array(fieldName).optional().describe('Attributes to leave out.'),
+    add: celMap('Attributes to add.').optional(),
   }).optional(),
-  randomSampling: celOrLiteral.optional(),
-  clientSampling: celOrLiteral.optional(),
+  randomSampling: sampling.optional().describe('Which requests without a trace begin one. Default: none.'),
+  clientSampling: sampling.optional().describe('Which traces of clients go on. Default: all.'),
 });
 
 const backend = object('Defaults of connections to backends.', {
@@ -175,7 +173,9 @@ export const processConfig = object(
       .describe('Headers that are redacted wherever requests are shown.'),
     customFunctions: checked(z.string(), 'celFunctions')
       .optional()
-      .describe('Functions for expressions: definitions such as `isInternal() { request.headers["x-env"] == "internal" }`.'),
+      .describe(
+        'Functions for expressions: definitions such as `isInternal() { request.headers["x-env"] == "internal" }`.',
+      ),
     connectionTerminationDeadline: duration.optional().describe('Longest time to drain at the end. Default: 5s.'),
     connectionMinTerminationDeadline: duration
       .optional()
@@ -187,10 +187,10 @@ export const processConfig = object(
       .optional()
       .describe('Data threads: a number, or a percentage of the processors. Default: CPU_LIMIT, or one per processor.'),
     logging: logging.optional(),
-    tracing: notBuilt(tracing, '`config.tracing`'),
+    tracing: tracing.optional(),
     metrics: object('Prometheus metrics.', {
       remove: z.array(z.string().min(1)).default([]).describe('Metrics to leave out, with or without prefix and unit.'),
-      fields: notBuilt(object('Labels.', { add: celMap('Labels to add.').optional() }), '`config.metrics.fields`'),
+      fields: object('Labels.', { add: labelMap.optional() }).optional(),
     }).optional(),
     backend: backend.optional(),
     ...meshShape,

@@ -51,7 +51,7 @@ type FrontendOverrides = Partial<Omit<FrontendPolicies, 'http' | 'tls'>> & {
 export function frontend(overrides: FrontendOverrides = {}): FrontendPolicies {
   return {
     connect: { mode: 'deny' },
-    accessLog: { remove: [] },
+    accessLog: { add: [], remove: [] },
     ...overrides,
     http: {
       maxBufferSize: 2 * 1024 * 1024,

@@ -74,7 +74,7 @@ describe('the access log', () => {
 
   test('shows ids at debug, the SNI only without a host, and leaves out what is removed', () => {
     const { log, lines } = accessLog('text', { info: true, debug: true });
-    log.setRemoved(['src.addr', 'duration', 'connection.id']);
+    log.setHidden(['src.addr', 'duration', 'connection.id']);
     log.write({ ...record, host: undefined });
     expect(lines[0]).toContain('\trequest request.id=r1 gateway=');
     expect(lines[0]).toContain(' tls.sni=shop.test protocol=http\n');
