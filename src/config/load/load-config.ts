@@ -9,7 +9,7 @@ import { root as rootSchema } from '../schema/root.ts';
 import { problemsOf } from './decode.ts';
 import { expandText, type Environment, type Expanded } from './expand.ts';
 import { FileStore, type ReadFile } from './files.ts';
-import { formatPath, type Problem } from './problem.ts';
+import { formatPath, type Path, type Problem } from './problem.ts';
 import { screen } from './screen.ts';
 import { readFromDisk, readSource, type ConfigSource, type SourceText } from './source.ts';
 import { specsOf, survivingSpecs } from './specs.ts';
@@ -42,6 +42,19 @@ export interface LoadedConfig {
   readonly revision: string;
   /** What does not stop the configuration from being used. */
   readonly warnings: readonly ConfigIssue[];
+  /** Every expression that stands in the file itself. */
+  readonly expressions: readonly { readonly path: Path; readonly source: string }[];
+  /** Where a path of `raw` stands in the text as it was written. */
+  placeOf(path: Path, atKey?: boolean): FilePlace;
+}
+
+/** A place of the file; line and column from 1. */
+export interface FilePlace {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** The characters that stand there, up to the end of the line. */
+  readonly written: string;
 }
 
 /** Reads, checks and normalizes a configuration; throws a `ConfigError` that holds every problem found. */
@@ -108,6 +121,8 @@ async function check({ read, expanded, yaml, report, files, host }: Job): Promis
     text: read.text,
     revision: revisionOf(expanded.text, config, files),
     warnings: report.issues(),
+    expressions: screened.texts.filter(({ kind }) => kind === 'cel'),
+    placeOf: (path, atKey) => report.placeAt(yaml, path, atKey),
   };
 }
 
@@ -155,6 +170,13 @@ class Report {
       const [start, end] = this.#originalRange(locate(root, path, atKey));
       this.#add({ ...base, path: formatPath(path), ...placeOf(this.#index, start, this.#lineEnd(start, end)) });
     }
+  }
+
+  placeAt(root: Located, path: Path, atKey?: boolean): FilePlace {
+    const [start, end] = this.#originalRange(locate(root, path, atKey));
+    const { line = 1, column = 1 } = placeOf(this.#index, start, this.#lineEnd(start, end));
+    const written = this.#source.text.slice(start, this.#lineEnd(start, end));
+    return { file: this.#source.name, line, column, written };
   }
 
   /** Every issue once, in the order of the file. */

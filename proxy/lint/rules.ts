@@ -1,0 +1,29 @@
+import type { LintRule } from './finding.ts';
+import { adminOpen } from './rules/admin-open.ts';
+import { corsWildcard } from './rules/cors-wildcard.ts';
+import { disarmedDeny } from './rules/disarmed-deny.ts';
+import { neverTrue } from './rules/never-true.ts';
+import { openDoor } from './rules/open-door.ts';
+import { openProxy } from './rules/open-proxy.ts';
+import { plainSecret } from './rules/plain-secret.ts';
+import { shadowedRoute } from './rules/shadowed-route.ts';
+import { unattachedPolicy } from './rules/unattached-policy.ts';
+import { unsetVariable } from './rules/unset-variable.ts';
+import { unusedBackend } from './rules/unused-backend.ts';
+import { unverifiedTls } from './rules/unverified-tls.ts';
+
+/** Every rule, in the order of docs/lint.md. */
+export const lintRules: readonly LintRule[] = [
+  unsetVariable,
+  disarmedDeny,
+  neverTrue,
+  openDoor,
+  openProxy,
+  adminOpen,
+  plainSecret,
+  corsWildcard,
+  unverifiedTls,
+  shadowedRoute,
+  unattachedPolicy,
+  unusedBackend,
+];

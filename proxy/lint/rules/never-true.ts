@@ -1,0 +1,133 @@
+import { createExpressions } from '../../expression/expressions.ts';
+import type { Expr } from '../../../src/cel/syntax/ast.ts';
+import { parts, pathOf, treeOf, variablesOf } from '../expression-tree.ts';
+import type { Found, LintRule } from '../finding.ts';
+import type { Path } from '../walk.ts';
+
+/** Places of expressions that decide something. */
+const DECIDES: ReadonlySet<string | number> = new Set([
+  'allow',
+  'deny',
+  'require',
+  'condition',
+  'precondition',
+  'filter',
+]);
+
+/** What the values of a field look like; a literal of another kind never equals one. */
+const SHAPES: Readonly<
+  Record<string, { readonly kind: 'string' | 'number'; readonly form?: RegExp; readonly told?: string }>
+> = {
+  'request.method': { kind: 'string', form: /^[^a-z]*$/, told: 'methods are written in capitals' },
+  'request.path': { kind: 'string', form: /^(\/|\*$)/, told: 'paths start with `/`' },
+  'request.scheme': { kind: 'string', form: /^https?$/, told: 'the scheme is http or https' },
+  'request.version': { kind: 'string', form: /^HTTP\//, told: 'versions look like `HTTP/1.1`' },
+  'response.code': { kind: 'number' },
+  'source.port': { kind: 'number' },
+  'destination.port': { kind: 'number' },
+  'source.address': {
+    kind: 'string',
+    form: /^(\d+(\.\d+){3}|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$/,
+    told: 'it is an address, without a port',
+  },
+};
+
+/** A condition or rule that holds for no request at all, or for every one. */
+export const neverTrue: LintRule = {
+  code: 'GW_LINT_RULE_NEVER_TRUE',
+  severity: 'warning',
+  summary: 'a rule or condition that can never be true',
+  check: ({ expressions }) =>
+    expressions.flatMap(({ path, source }): Found[] => {
+      const tree = treeOf(source);
+      if (tree === null || !decides(path)) return [];
+      const why = constantlyFalse(tree, source) ?? impossible(tree) ?? contradiction(tree);
+      return why === null ? [] : [{ path, message: `this is never true: ${why.message}`, hint: why.hint }];
+    }),
+};
+
+interface Why {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Bare rules of an authorization are expressions that decide, too. */
+function decides(path: Path): boolean {
+  const last = path.at(-1);
+  return (last !== undefined && DECIDES.has(last)) || (typeof last === 'number' && path.at(-2) === 'rules');
+}
+
+/** An expression that reads nothing has one value. */
+function constantlyFalse(tree: Expr, source: string): Why | null {
+  if (variablesOf(tree).size > 0 || [...parts(tree)].some((part) => part.kind === 'call')) return null;
+  const value = createExpressions().compile(source, 'lint').isTrue(NOTHING);
+  return value ? null : { message: 'it reads nothing of the request', hint: 'leave it out, or name what it is about' };
+}
+
+const NOTHING: Parameters<ReturnType<ReturnType<typeof createExpressions>['compile']>['isTrue']>[0] = {
+  connection: {
+    id: 0,
+    bind: '',
+    bindPort: 0,
+    sourceAddress: '',
+    sourcePort: 0,
+    rawAddress: '',
+    rawPort: 0,
+    destinationAddress: '',
+    destinationPort: 0,
+    tls: null,
+  },
+  request: null,
+  response: null,
+  attributes: { jwt: null, apiKey: null, basicAuth: null, extauthz: null, extproc: null, metadata: null },
+  progress: null,
+  trace: null,
+};
+
+/** A comparison with a literal that the field cannot have, where the whole depends on it. */
+function impossible(tree: Expr): Why | null {
+  for (const part of needed(tree)) {
+    const compared = equality(part);
+    if (compared === null) continue;
+    const shape = SHAPES[compared.field];
+    if (shape === undefined) continue;
+    const literal = JSON.stringify(compared.value, (_key, value: unknown) =>
+      typeof value === 'bigint' ? Number(value) : value,
+    );
+    const isText = typeof compared.value === 'string';
+    if (isText !== (shape.kind === 'string')) {
+      const [wanted, quotes] = shape.kind === 'number' ? ['a number', 'without quotes'] : ['a text', 'in quotes'];
+      return { message: `\`${compared.field}\` is ${wanted}, and ${literal} is not`, hint: `write it ${quotes}` };
+    }
+    if (typeof compared.value === 'string' && shape.form !== undefined && !shape.form.test(compared.value))
+      return { message: `\`${compared.field}\` is never ${literal}`, hint: shape.told ?? 'correct the value' };
+  }
+  return null;
+}
+
+/** Two different values asked of one field at once. */
+function contradiction(tree: Expr): Why | null {
+  const wanted = new Map<string, unknown>();
+  for (const part of needed(tree)) {
+    const compared = equality(part);
+    if (compared === null) continue;
+    const { field, value } = compared;
+    if (wanted.has(field) && wanted.get(field) !== value)
+      return { message: `\`${field}\` cannot have two values at once`, hint: 'join the comparisons with `||`' };
+    wanted.set(field, value);
+  }
+  return null;
+}
+
+/** Parts that all have to be true for the whole to be. */
+function* needed(expr: Expr): Generator<Expr> {
+  if (expr.kind === 'logic' && expr.op === '&&') for (const part of expr.operands) yield* needed(part);
+  else yield expr;
+}
+
+function equality(expr: Expr): { readonly field: string; readonly value: unknown } | null {
+  if (expr.kind !== 'relation' || expr.op !== '==') return null;
+  const [field, literal] = expr.right.kind === 'literal' ? [expr.left, expr.right] : [expr.right, expr.left];
+  const path = pathOf(field);
+  return path === null || literal.kind !== 'literal' ? null : { field: path.join('.'), value: literal.value };
+}
