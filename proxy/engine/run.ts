@@ -15,6 +15,7 @@ import type { EngineBind, EngineListener, RouteSlot } from './engine.ts';
 import { InFlight } from './in-flight.ts';
 import { sendMirrors } from './mirror.ts';
 import type { BackendProgram, RouteProgram } from './program.ts';
+import { recordRequestBody, recordResponseBody } from './recorded-bodies.ts';
 import { finish } from './report.ts';
 import type { Runtime } from './runtime.ts';
 import { joinTrace } from './spans.ts';
@@ -156,6 +157,12 @@ async function forward(flight: InFlight, program: RouteProgram, backend: Backend
   const { exchange } = flight;
   if (exchange.trace !== null) tracing.backendPolicies(flight, exchange.trace, backend);
   if (exchange.request.method === 'CONNECT') return openConnectTunnel(flight, backend);
+  if (backend.pipeline.prepare.length > 0) {
+    const running = runRequest(backend.pipeline.prepare, exchange);
+    const outcome = running instanceof Promise ? await running : running;
+    if (outcome.kind === 'fail') return flight.refuse(outcome.refusal);
+  }
+  recordRequestBody(flight);
   if (program.mirrors.length > 0 || backend.mirrors.length > 0) sendMirrors(flight, program, backend);
   const answered = await callUpstream(flight, program, backend);
   switch (answered.kind) {
@@ -201,6 +208,7 @@ function send(flight: InFlight, response: HttpResponse): void {
   exchange.response = response;
   flight.response = response;
   flight.respondedAt = performance.now();
+  recordResponseBody(flight, response);
   if (exchange.trace !== null) response.body = tracing.finalResponse(flight, exchange.trace, response);
   exchange.transport.respond(response, (delivery) => finish(flight, delivery));
 }

@@ -62,7 +62,10 @@ class Peek {
     if (holding.error !== null) this.#decide({ kind: 'failed', error: holding.error });
     else if (holding.ended || this.#enough()) {
       if (!holding.ended) this.#source.pause();
-      this.#decide(seen(joinChunks(holding.held), holding, { limitBytes: this.#limitBytes, ended: holding.ended }));
+      const bytes = joinChunks(holding.held);
+      // What is there as a whole can be read again and again.
+      const body = holding.ended ? new BufferedBody(bytes, holding.trailers) : holding;
+      this.#decide(seen(bytes, body, { limitBytes: this.#limitBytes, ended: holding.ended }));
     }
   }
 

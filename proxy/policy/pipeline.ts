@@ -2,6 +2,8 @@ import type { BackendPolicies, GatewayPolicies, RoutePolicies } from '../../src/
 import { apiKey } from './api-key/compile.ts';
 import { authorization } from './authorization/compile.ts';
 import { bufferRequest, bufferResponse } from './buffer/compile.ts';
+import { collectRequestBody } from './body-for-expressions/collect.ts';
+import { bodyForLater, composeRequest, composeResponse } from './compose.ts';
 import type { PolicyDeps } from './contract.ts';
 import { cors } from './cors/compile.ts';
 import { csrf } from './csrf/compile.ts';
@@ -15,7 +17,7 @@ import { always, onBackend, onBackendResponse, onGateway, onGatewayResponse, onR
 import { localRateLimit } from './local-rate-limit/compile.ts';
 import type { MirrorPlan } from './request-mirror/compile.ts';
 import { mirrorPlans } from './request-mirror/compile.ts';
-import { notingReads, type PipelineReads } from './reads.ts';
+import { notingReads } from './reads.ts';
 import { oidc } from './oidc/compile.ts';
 import { stripReservedCookies } from './oidc/reserved-cookies.ts';
 import { requestRedirect } from './request-redirect/compile.ts';
@@ -42,6 +44,8 @@ const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
   onGateway('apiKey', 'gateway api key', apiKey),
   // After everything that finds out who calls.
   onGateway('authorization', 'gateway authorization', authorization),
+  // Once callers that may not are refused, and before whatever could answer.
+  bodyForLater,
   // Last: changes what routes are chosen by, with all that is known of the caller.
   onGateway('transformations', 'gateway transformation', transformRequest),
 ];
@@ -65,6 +69,8 @@ const routeRequestOrder = [
   onRoute('apiKey', 'api key', apiKey),
   // After everything that finds out who calls, before anything that counts or changes.
   onRoute('authorization', 'authorization', authorization),
+  // Once callers that may not are refused, and before whatever could answer.
+  bodyForLater,
   // Only tells; the plan runs around the upstream call.
   onRoute('retry', null, retry),
   // Once it is known who asks, and before anything that costs: a refused request is cheap.
@@ -143,11 +149,12 @@ export interface RoutePipeline {
 /** What was compiled for one backend of a route. */
 export interface BackendPipeline {
   readonly effective: Effective<BackendPolicies>;
+  /** Runs once, before the first attempt. */
+  readonly prepare: readonly NamedStep[];
   /** Runs on each attempt. */
   readonly request: readonly NamedStep[];
   /** The whole response side, the route's part included. */
   readonly response: readonly NamedResponseStep[];
-  readonly reads: PipelineReads;
   /** Limit of one upstream call up to its response head; null is none. */
   readonly callTimeoutMs: number | null;
   readonly mirrors: readonly MirrorPlan[];
@@ -156,13 +163,13 @@ export interface BackendPipeline {
 
 /** Compiles the policies of a listener. Throws `GW_POLICY_INVALID`. */
 export function compileGatewayPipeline(effective: Effective<GatewayPolicies>, engine: PolicyDeps): GatewayPipeline {
-  const { deps, reads } = notingReads(engine);
-  const own = { gateway: effective, route: null, backend: null };
+  const scope = { gateway: effective, route: null, backend: null };
+  const limitBytes = engine.maxBufferSize;
+  const { steps, reads } = composeResponse(responseOrder, { scope, deps: engine, limitBytes });
   return {
     effective,
-    request: gatewayRequestOrder.flatMap((line) => line(effective, deps) ?? []),
-    response: responseOrder.flatMap((line) => line(own, deps) ?? []),
-    reads,
+    request: composeRequest(gatewayRequestOrder, { effective, deps: engine, readLater: reads.requestBody, limitBytes }),
+    response: steps,
   };
 }
 
@@ -172,14 +179,15 @@ export function compileRoutePipeline(
   gateway: GatewayPipeline,
   engine: PolicyDeps,
 ): RoutePipeline {
-  const { deps, reads } = notingReads(engine);
   const { values, sources } = effective;
-  const own = { gateway: gateway.effective, route: effective, backend: null };
+  const scope = { gateway: gateway.effective, route: effective, backend: null };
+  const limits = bodyLimits(effective, engine);
+  const { steps, reads } = composeResponse(responseOrder, { scope, deps: engine, limitBytes: limits.response });
+  const readLater = reads.requestBody;
   return {
     effective,
-    request: routeRequestOrder.flatMap((line) => line(effective, deps) ?? []),
-    response: responseOrder.flatMap((line) => line(own, deps) ?? []),
-    reads,
+    request: composeRequest(routeRequestOrder, { effective, deps: engine, readLater, limitBytes: limits.request }),
+    response: steps,
     timeout: values.timeout ?? null,
     retry: values.retry === undefined ? null : retryPlan(values.retry),
     mirrors: mirrorPlans(values.requestMirror, sources.requestMirror ?? ''),
@@ -195,15 +203,26 @@ export function compileBackendPipeline(
 ): BackendPipeline {
   const { deps, reads } = notingReads(engine);
   const { values, sources } = effective;
-  const both = { gateway: gateway.effective, route: route.effective, backend: effective };
+  const scope = { gateway: gateway.effective, route: route.effective, backend: effective };
+  const limits = bodyLimits(route.effective, engine);
+  const answering = composeResponse(responseOrder, { scope, deps, limitBytes: limits.response });
+  const request = backendRequestOrder.flatMap((line) => line(effective, deps) ?? []);
   return {
     effective,
-    request: backendRequestOrder.flatMap((line) => line(effective, deps) ?? []),
-    response: responseOrder.flatMap((line) => line(both, deps) ?? []),
-    reads,
+    prepare: reads.requestBody ? [collectRequestBody({ limitBytes: limits.request, deps: engine })] : [],
+    request,
+    response: answering.steps,
     callTimeoutMs: values.http?.requestTimeoutMs ?? route.timeout?.backendRequestTimeoutMs ?? null,
     mirrors: mirrorPlans(values.requestMirror, sources.requestMirror ?? ''),
     hostRewrite: settledHost(values.requestHeaderModifier) === null ? route.hostRewrite : 'off',
+  };
+}
+
+/** What is held of bodies for expressions. */
+function bodyLimits({ values: { buffer } }: Effective<RoutePolicies>, { maxBufferSize }: PolicyDeps) {
+  return {
+    request: buffer?.request?.maxBytes ?? maxBufferSize,
+    response: buffer?.response?.maxBytes ?? maxBufferSize,
   };
 }
 
