@@ -129,7 +129,6 @@ export interface GatewayPipeline {
   readonly request: readonly NamedStep[];
   /** For answers to requests that found no route. */
   readonly response: readonly NamedResponseStep[];
-  readonly reads: PipelineReads;
 }
 
 /** What was compiled for a chain of routes. */
@@ -138,8 +137,6 @@ export interface RoutePipeline {
   readonly request: readonly NamedStep[];
   /** For answers that no backend has a part in. */
   readonly response: readonly NamedResponseStep[];
-  /** The gateway's response side included. */
-  readonly reads: PipelineReads;
   readonly timeout: NonNullable<RoutePolicies['timeout']> | null;
   readonly retry: RetryPlan | null;
   readonly mirrors: readonly MirrorPlan[];
