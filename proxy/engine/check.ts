@@ -12,7 +12,7 @@ import { NamedStores } from '../policy/stores.ts';
 import { ThreadResources } from '../resources/thread-resources.ts';
 import { ThreadMetrics } from '../telemetry/thread-metrics.ts';
 import { Engine } from './engine.ts';
-import { expressionsOf, noServices, silentLog } from './policy-deps.ts';
+import { expressionsOf, silentLog, uncalledServices } from './policy-deps.ts';
 
 /**
  * Compiles a configuration as a start would, and opens nothing. Throws the `GwError` that the start would throw; returns
@@ -37,7 +37,7 @@ export function checkCompiles(config: GatewayConfig): readonly string[] {
         responseSnapshot() {},
       },
       expressions: expressionsOf,
-      services: noServices,
+      services: uncalledServices,
     },
   });
   for (const bind of engine.config.binds) compileBind(bind, config.frontend, randomBytes(48));

@@ -13,6 +13,7 @@ import { BoundPort } from '../listener/bind.ts';
 import { compileBind, type CompiledBind } from '../listener/compiled.ts';
 import type { ConnectionError, ListenerDependencies, TcpRecord, TunnelContext } from '../listener/contract.ts';
 import { http1Service } from '../listener/http1.ts';
+import { createServices } from '../services/services.ts';
 import type { BoundAddress, DataPlane, DataPlaneInit, SharedRows } from '../supervisor/data-plane.ts';
 import { Engine, type EngineDeps } from './engine.ts';
 import { listenerMetrics } from './listener-metrics.ts';
@@ -21,8 +22,9 @@ import { Runtime } from './runtime.ts';
 import { reportTcp } from './tcp-report.ts';
 import { ConnectionTraces } from './tcp-trace.ts';
 import { BucketView } from '../policy/local-rate-limit/bucket-view.ts';
+import { admits } from '../policy/network/gates.ts';
 import { NamedStores } from '../policy/stores.ts';
-import { expressionsOf, noServices } from './policy-deps.ts';
+import { expressionsOf } from './policy-deps.ts';
 import { policySnapshots } from './tracing.ts';
 import { systemClock } from '../exchange/wait.ts';
 import { Exporters } from '../telemetry/otlp/exporters.ts';
@@ -174,8 +176,21 @@ class GatewayDataPlane implements DataPlane {
         ...policySnapshots(this.#init.telemetry.redaction),
       },
       expressions: expressionsOf,
-      services: noServices,
+      services: (backends) =>
+        createServices({
+          backends,
+          endpoints: this.#endpoints,
+          pools: () => this.#currentPools(),
+          duration: (use) => this.#init.telemetry.metrics.upstreamCall('Policy', use),
+        }),
     };
+  }
+
+  /** Services are only called for requests, when an engine is live. */
+  #currentPools(): PoolSet {
+    const current = this.#pools.at(-1);
+    if (current === undefined) throw new Error('no configuration is live');
+    return current.set;
   }
 
   #swapEngine(engine: Engine): Runtime {
@@ -236,6 +251,7 @@ class GatewayDataPlane implements DataPlane {
         const runtime = this.#runtime;
         if (runtime !== null) handleRequest(runtime, request, connection, transport);
       },
+      admit: (connection, closed) => admits(this.#runtime?.engine.gates ?? [], connection, closed),
       dial: (backend, context) => this.#dial(backend, context),
       metrics: listenerMetrics(this.#init.telemetry.metrics),
       onTcpClosed: (record: TcpRecord) => {

@@ -3,7 +3,11 @@ import { LogFilter, Logger } from '../../src/shared/log.ts';
 import type { GatewayConfig } from '../../src/config/ir/index.ts';
 import type { Expressions } from '../expression/contract.ts';
 import { createExpressions } from '../expression/expressions.ts';
+import { EndpointStore } from '../backends/endpoint-store.ts';
+import { EndpointView } from '../backends/endpoint-view.ts';
+import type { BackendTable } from '../backends/resolve.ts';
 import type { Services } from '../services/contract.ts';
+import { createServices } from '../services/services.ts';
 
 /** Expressions under the settings of a configuration. */
 export function expressionsOf({ process }: GatewayConfig): Expressions {
@@ -17,6 +21,18 @@ export function noServices(): Services {
       throw new GwError('policy services cannot be called', { code: 'GW_POLICY_INVALID' });
     },
   };
+}
+
+/** For compiling only: references to services are checked, nothing is called. */
+export function uncalledServices(backends: BackendTable): Services {
+  return createServices({
+    backends,
+    endpoints: new EndpointView(new EndpointStore(1).buffer),
+    duration: null,
+    pools: () => {
+      throw new Error('an engine that is only compiled calls no service');
+    },
+  });
 }
 
 /** For compiling only: what policies would log has no reader. */

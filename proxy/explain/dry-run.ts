@@ -4,7 +4,7 @@ import { endpointIdentities } from '../backends/endpoint-identity.ts';
 import { EndpointStore } from '../backends/endpoint-store.ts';
 import { EndpointView } from '../backends/endpoint-view.ts';
 import { Engine, type EngineDeps } from '../engine/engine.ts';
-import { expressionsOf, noServices, silentLog } from '../engine/policy-deps.ts';
+import { expressionsOf, silentLog, uncalledServices } from '../engine/policy-deps.ts';
 import { type Buckets, BucketView } from '../policy/local-rate-limit/bucket-view.ts';
 import { ownBuckets } from '../policy/local-rate-limit/own-buckets.ts';
 import { NamedStores } from '../policy/stores.ts';
@@ -90,7 +90,7 @@ function dryDeps(
       ...policySnapshots(redaction),
     },
     expressions: expressionsOf,
-    services: () => services.over(noServices()),
+    services: (backends) => services.over(uncalledServices(backends)),
   };
 }
 

@@ -77,7 +77,10 @@ export interface RpcStream<I> {
   send(message: I): void;
   /** Nothing more will be sent. */
   end(): void;
+  /** Gives the call up; `onEnd` is told. */
   cancel(): void;
+  /** All is said and heard: ends the stream without listening to the server any more. No event follows. */
+  close(): void;
   /** Messages wait for the peer's window; stop producing until `onDrain`. */
   readonly full: boolean;
   onDrain(listener: () => void): void;

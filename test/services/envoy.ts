@@ -105,8 +105,9 @@ function processCall(stream: ServerDuplexStream<Record<string, unknown>, object>
         listener(message);
       }),
     onEnd(listener) {
-      stream.once('end', () => listener('ended'));
       stream.once('cancelled', () => listener('cancelled'));
+      // A cut ends the readable side as well, before it is told as a cut.
+      stream.once('end', () => setImmediate(() => (stream.cancelled ? undefined : listener('ended'))));
     },
     send: (message) => void stream.write(wireForm(message)),
     end: () => void stream.end(),

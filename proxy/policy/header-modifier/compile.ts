@@ -20,15 +20,16 @@ const FRAMING: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+/** What a modifier does to a request. */
+export interface RequestChange {
+  readonly change: (headers: Headers) => void;
+  /** The authority that `host` among the headers decides on; null keeps the request's. */
+  readonly authority: string | null;
+}
+
 /** Changes request headers: add, set, remove. `host` is the authority. Throws `GW_POLICY_INVALID`. */
 export function requestHeaderModifier(spec: HeaderModifier, context: PolicyContext): RequestStep {
-  check(spec, 'requestHeaderModifier', context.source);
-  if (spec.remove.some(isHost)) throw invalidPolicy(context.source, 'requestHeaderModifier', 'host cannot be removed');
-  const authority = settledHost(spec);
-  if (authority !== null && !AUTHORITY.test(authority)) {
-    throw invalidPolicy(context.source, 'requestHeaderModifier', `${JSON.stringify(authority)} is not a host`);
-  }
-  const change = compileChange(withoutHost(spec));
+  const { change, authority } = requestChange(spec, context.source);
   const details = `${summary(spec)} (from ${context.source})`;
   return (exchange) => {
     change(exchange.request.headers);
@@ -36,6 +37,17 @@ export function requestHeaderModifier(spec: HeaderModifier, context: PolicyConte
     if (exchange.trace !== null) exchange.trace.applied('request_header_modifier', details);
     return next;
   };
+}
+
+/** The change alone, for requests that are no exchange. `source` names who asks for it. Throws `GW_POLICY_INVALID`. */
+export function requestChange(spec: HeaderModifier, source: string): RequestChange {
+  check(spec, 'requestHeaderModifier', source);
+  if (spec.remove.some(isHost)) throw invalidPolicy(source, 'requestHeaderModifier', 'host cannot be removed');
+  const authority = settledHost(spec);
+  if (authority !== null && !AUTHORITY.test(authority)) {
+    throw invalidPolicy(source, 'requestHeaderModifier', `${JSON.stringify(authority)} is not a host`);
+  }
+  return { change: compileChange(withoutHost(spec)), authority };
 }
 
 /** Changes response headers: add, set, remove. Throws `GW_POLICY_INVALID`. */
