@@ -3,15 +3,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { CASES } from './cases.ts';
+import { CASES, type BenchCase } from './cases.ts';
+import { celTable, celTargets, measureCel } from './cel.ts';
 import { measureCase } from './measure.ts';
-import type { Measurement, Skipped } from './measure.ts';
+import type { Measurement, Pace, Skipped } from './measure.ts';
 import { CORES } from './processes.ts';
 import { caseTable, targetLines, targets } from './report.ts';
-import { makeCertificate, startUpstream, SUBJECTS } from './subjects.ts';
+import { makeCertificate, startUpstream, SUBJECTS, type Subject } from './subjects.ts';
+
+/** The case that sends no requests: expressions are evaluated by themselves. */
+const EXPRESSIONS = 'cel';
 
 const HELP = `npm run bench -- [options]
-  --case NAMES      of ${CASES.map((one) => one.name).join(', ')}; separated by commas (default: all)
+  --case NAMES      of ${[...CASES.map((one) => one.name), EXPRESSIONS].join(', ')}; separated by commas (default: all)
   --subject NAMES   of ${SUBJECTS.map((one) => one.name).join(', ')} (default: all)
   --seconds N       length of one measurement, whole seconds (default 2)
   --rounds N        measurements of each subject, in turns (default 3)
@@ -32,7 +36,9 @@ if (values.help) console.log(HELP);
 else await run();
 
 async function run(): Promise<void> {
-  const cases = chosen('case', CASES, values.case);
+  const names = values.case?.split(',').map((name) => name.trim());
+  const ofRequests = names?.filter((name) => name !== EXPRESSIONS);
+  const cases = names !== undefined && ofRequests?.length === 0 ? [] : chosen('case', CASES, ofRequests?.join(','));
   const subjects = chosen('subject', SUBJECTS, values.subject);
   const pace = { seconds: count('seconds', values.seconds), rounds: count('rounds', values.rounds) };
   const folder = mkdtempSync(path.join(tmpdir(), 'gwctl-bench-'));
@@ -43,6 +49,22 @@ async function run(): Promise<void> {
       : `measured on core ${CORES.measured}, load and upstream on ${CORES.others}`;
   const machine = `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}, ${pinning}`;
   console.log(`${machine}\n`);
+  const expressions = names === undefined || names.includes(EXPRESSIONS) ? await measureCel(pace) : [];
+  if (expressions.length > 0) console.log(`${celTable(expressions)}\n`);
+  const results = cases.length === 0 ? [] : await measureRequests(cases, subjects, { folder, pace });
+  const reached = [...targets(results), ...celTargets(expressions)];
+  console.log(targetLines(reached));
+  if (values.json !== undefined) {
+    const written = { machine, pace, results, expressions, targets: reached };
+    writeFileSync(values.json, `${JSON.stringify(written, null, 2)}\n`);
+  }
+}
+
+async function measureRequests(
+  cases: readonly BenchCase[],
+  subjects: readonly Subject[],
+  { folder, pace }: { readonly folder: string; readonly pace: Pace },
+): Promise<readonly (Measurement | Skipped)[]> {
   const upstream = await startUpstream(CORES.others);
   const results: (Measurement | Skipped)[] = [];
   try {
@@ -55,10 +77,7 @@ async function run(): Promise<void> {
   } finally {
     await upstream.stop();
   }
-  const reached = targets(results);
-  console.log(targetLines(reached));
-  if (values.json !== undefined)
-    writeFileSync(values.json, `${JSON.stringify({ machine, pace, results, targets: reached }, null, 2)}\n`);
+  return results;
 }
 
 function chosen<T extends { readonly name: string }>(

@@ -23,6 +23,10 @@ class VerifiedMap implements CelMap {
     return this.keys().length;
   }
 
+  get weight(): number {
+    return this.keys().length;
+  }
+
   get(key: Value): Value | undefined {
     return typeof key === 'string' ? verified(this.#fields, [this.#secretName, this.#secret], key) : undefined;
   }
@@ -88,6 +92,10 @@ class MetadataMap implements CelMap {
   }
 
   get size(): number {
+    return this.keys().length;
+  }
+
+  get weight(): number {
     return this.keys().length;
   }
 

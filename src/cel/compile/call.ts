@@ -1,5 +1,5 @@
 import type { Expr } from '../syntax/ast.ts';
-import { CelError, isBytes, isList, type Result, type Value } from '../value/value.ts';
+import { CelError, isBytes, isList, isMap, type Result, type Value } from '../value/value.ts';
 import { located, dynamic, type Compiled } from './compiled.ts';
 import type { Compiler } from './compiler.ts';
 import { exhausted, type Code, type Frame } from './frame.ts';
@@ -16,44 +16,50 @@ export function callCode<C>(compiler: Compiler<C>, def: FunctionDef, args: reado
   return def.impure === true ? dynamic(code) : compiler.fold(parts, code);
 }
 
-function applied<C>({ apply }: FunctionDef, args: readonly Code<C>[], at: number): Code<C> {
+function applied<C>(def: FunctionDef, args: readonly Code<C>[], at: number): Code<C> {
+  const { apply, weight = 1 } = def;
   const [first, second] = args;
   // One and two arguments are nearly all there are: without the list they take half the time.
-  if (first !== undefined && args.length === 1) {
+  if (first !== undefined && args.length === 1 && def.metered === undefined) {
     return (frame) => {
       const a = first(frame);
       if (a instanceof CelError) return a;
-      return frame.spend(costOf(a)) ? located(apply(a), at) : exhausted();
+      return frame.spend((1 + costOf(a)) * weight) ? located(apply(a), at) : exhausted();
     };
   }
-  if (first !== undefined && second !== undefined && args.length === 2) {
+  if (first !== undefined && second !== undefined && args.length === 2 && def.metered === undefined) {
     return (frame) => {
       const a = first(frame);
       if (a instanceof CelError) return a;
       const b = second(frame);
       if (b instanceof CelError) return b;
-      return frame.spend(costOf(a) + costOf(b)) ? located(apply(a, b), at) : exhausted();
+      return frame.spend((1 + costOf(a) + costOf(b)) * weight) ? located(apply(a, b), at) : exhausted();
     };
   }
-  return (frame) => applyAll(frame, apply, args, at);
+  return (frame) => applyAll(frame, def, args, at);
 }
 
-function applyAll<C>(frame: Frame<C>, apply: FunctionDef['apply'], args: readonly Code<C>[], at: number): Result {
+function applyAll<C>(frame: Frame<C>, def: FunctionDef, args: readonly Code<C>[], at: number): Result {
+  const { apply, metered, weight = 1 } = def;
   const values: Value[] = [];
-  let cost = 0;
+  let cost = 1;
   for (const arg of args) {
     const value = arg(frame);
     if (value instanceof CelError) return value;
     values.push(value);
     cost += costOf(value);
   }
-  return frame.spend(cost) ? located(apply(...values), at) : exhausted();
+  if (!frame.spend(cost * weight)) return exhausted();
+  if (metered === undefined) return located(apply(...values), at);
+  const result = metered(frame.root, ...values);
+  return frame.spend(0) ? located(result, at) : exhausted();
 }
 
 /** Functions take time by the length of what they are given. */
 function costOf(value: Value): number {
-  if (typeof value === 'string') return value.length >> 8;
+  if (typeof value === 'string') return value.length >> 10;
   if (typeof value !== 'object' || value === null) return 0;
-  if (isList(value)) return value.length >> 3;
-  return isBytes(value) ? value.length >> 8 : 1;
+  if (isList(value)) return value.length >> 4;
+  if (isMap(value)) return value.weight >> 4;
+  return isBytes(value) ? value.length >> 10 : 0;
 }

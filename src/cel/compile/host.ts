@@ -30,6 +30,11 @@ export interface Host<C> {
   readonly container?: string;
 }
 
+/** Work that is left to an evaluation, in steps of about a microsecond. Below zero it has to end. */
+export interface Meter {
+  left: number;
+}
+
 /** A function by value: its arguments are evaluated before. The receiver of a method is its first argument. */
 export interface FunctionDef {
   /** Dotted for functions of a namespace. */
@@ -38,6 +43,10 @@ export interface FunctionDef {
   /** The receiver included; a list of counts, or from-to with `Infinity`. */
   readonly arity: readonly [least: number, most: number];
   readonly apply: (...args: Value[]) => Result;
+  /** In place of `apply`, for functions whose work is not told by the lengths of their arguments: they count it themselves. */
+  readonly metered?: (meter: Meter, ...args: Value[]) => Result;
+  /** How many steps a call takes for each 1024 characters or so of its arguments; 1 unless it is a slow one. */
+  readonly weight?: number;
   /** Gives another value at each call: never computed ahead. */
   readonly impure?: boolean;
 }

@@ -77,6 +77,7 @@ function iterate<C>(
 ): Result | undefined {
   const over = parts.target(frame);
   if (over instanceof CelError) return over;
+  if (isMap(over) && !frame.spend(over.weight >> 4)) return exhausted();
   const list = isList(over) ? over : isMap(over) ? over.keys() : null;
   if (list === null) return located(noOverload(parts.name, over), parts.at);
   const [first = 0, second] = parts.slots;
@@ -96,18 +97,36 @@ function iterate<C>(
 /** `all` and `exists`: one deciding element is enough, whatever the others fail with. */
 function quantified<C>(parts: Parts<C>, decisive: boolean): Code<C> {
   const [body] = parts.bodies;
-  return (frame) => {
-    let failed: CelError | undefined;
-    const decided = iterate(parts, frame, () => {
-      const value = body?.(frame) ?? null;
+  const [slot, second] = parts.slots;
+  if (body === undefined || slot === undefined) throw new Error('a macro without its parts');
+  const note = (failed: CelError | null, value: Result): CelError =>
+    failed ?? (value instanceof CelError ? value : located(noOverload(parts.name, value), parts.at));
+  // The loop of `iterate` with less in it: these two are the macros of nearly all rules.
+  const quick: Code<C> = (frame) => {
+    const list = parts.target(frame);
+    if (list instanceof CelError || !isList(list)) return slow(frame, list);
+    if (!frame.spend(list.length)) return exhausted();
+    let failed: CelError | null = null;
+    for (const item of list) {
+      frame.slots[slot] = item;
+      const value = body(frame);
+      if (value === decisive) return decisive;
+      if (value !== !decisive) failed = note(failed, value);
+    }
+    return failed ?? !decisive;
+  };
+  const slow = (frame: Frame<C>, over: Result): Result => {
+    let failed: CelError | null = null;
+    const decided = iterate({ ...parts, target: () => over }, frame, () => {
+      const value = body(frame);
       if (value === decisive) return decisive;
       if (value instanceof CelError && value.kind === 'limit') return value;
-      if (value !== !decisive)
-        failed ??= value instanceof CelError ? value : located(noOverload(parts.name, value), parts.at);
+      if (value !== !decisive) failed = note(failed, value);
       return undefined;
     });
     return decided ?? failed ?? !decisive;
   };
+  return second === undefined ? quick : (frame) => slow(frame, parts.target(frame));
 }
 
 function existsOne<C>(parts: Parts<C>): Code<C> {

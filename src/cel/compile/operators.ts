@@ -2,6 +2,7 @@ import type { ArithmeticOp, RelationOp } from '../syntax/ast.ts';
 import { equals, ordered } from '../value/compare.ts';
 import { doubleArithmetic, intArithmetic, negate, uintArithmetic } from '../value/number.ts';
 import { durationOf, timestampOf } from '../value/time.ts';
+import { hasText } from '../value/search.ts';
 import { MAX_TEXT } from '../value/text.ts';
 import { keyOf } from '../value/map.ts';
 import {
@@ -21,6 +22,7 @@ import {
 } from '../value/value.ts';
 import { located, type Compiled } from './compiled.ts';
 import { exhausted, type Code, type Frame } from './frame.ts';
+import type { Meter } from './host.ts';
 
 type Pair<C> = readonly [left: Compiled<C> | undefined, right: Compiled<C> | undefined];
 
@@ -101,8 +103,9 @@ export function arithmeticCode<C>(op: ArithmeticOp, [left, right]: Pair<C>, at: 
     if (x instanceof CelError) return x;
     if (y instanceof CelError) return y;
     if (isInt(x) && isInt(y)) return located(intArithmetic(op, x, y), at);
-    if (op === '+' && isList(x) && !frame.spend((x.length + (isList(y) ? y.length : 0)) >> 3)) return exhausted();
-    return located(arithmetic(op, x, y), at);
+    if (op === '+' && isList(x) && !frame.spend((x.length + (isList(y) ? y.length : 0)) >> 4)) return exhausted();
+    const longBytes = isBytes(x) && isBytes(y) && !frame.spend((x.length + y.length) >> 12);
+    return longBytes ? exhausted() : located(arithmetic(op, x, y), at);
   };
 }
 
@@ -152,10 +155,16 @@ export function relationCode<C>(op: RelationOp, [left, right]: Pair<C>, at: numb
         const y = b(frame);
         if (typeof x === 'number' && typeof y === 'number') return orderedNumbers(op, x, y);
         if (x instanceof CelError) return x;
-        return y instanceof CelError ? y : located(ordered(op, x, y), at);
+        if (y instanceof CelError) return y;
+        return frame.spend(lengthOf(x) >> 9) ? located(ordered(op, x, y), at) : exhausted();
       };
     }
   }
+}
+
+/** Of what is compared piece by piece. */
+function lengthOf(value: Value): number {
+  return typeof value === 'string' || isBytes(value) ? value.length : 0;
 }
 
 function orderedNumbers(op: '<' | '<=' | '>' | '>=', x: number, y: number): boolean {
@@ -168,10 +177,13 @@ function equalityCode<C>(wanted: boolean, left: Code<C>, right: Code<C>): Code<C
   return (frame) => {
     const x = left(frame);
     const y = right(frame);
-    if (typeof x === 'string' && typeof y === 'string') return (x === y) === wanted;
+    if (typeof x === 'string' && typeof y === 'string') {
+      const long = x.length > 4096 && x.length === y.length;
+      return long && !frame.spend(x.length >> 12) ? exhausted() : (x === y) === wanted;
+    }
     if (x instanceof CelError) return x;
     if (y instanceof CelError) return y;
-    const same = equals(x, y);
+    const same = equals(x, y, frame.root);
     return typeof same === 'boolean' ? same === wanted : same;
   };
 }
@@ -199,20 +211,21 @@ function inCode<C>(left: Code<C>, right: Compiled<C> | undefined, at: number): C
 }
 
 function contained<C>(frame: Frame<C>, x: Value, y: Value): Result {
-  if (isList(y)) return frame.spend(y.length >> 2) ? inList(x, y) : exhausted();
+  if (isList(y)) return inList(x, y, frame.root);
   if (isMap(y)) return y.get(x) !== undefined;
-  if (typeof x === 'string' && typeof y === 'string') return y.includes(x);
+  if (typeof x === 'string' && typeof y === 'string') {
+    return frame.spend((x.length + y.length) >> 10) ? hasText(y, x) : exhausted();
+  }
   return noOverload('_in_', x, y);
 }
 
-function inList(x: Value, list: readonly Value[]): Result {
-  let failed: CelError | null = null;
+/** Whether an element of a list equals a value. */
+export function inList(x: Value, list: readonly Value[], meter: Meter): Result {
   for (const item of list) {
-    const same = equals(x, item);
-    if (same === true) return true;
-    if (same instanceof CelError) failed ??= same;
+    const same = equals(x, item, meter);
+    if (same !== false) return same;
   }
-  return failed ?? false;
+  return false;
 }
 
 function codeOf<C>(compiled: Compiled<C> | undefined): Code<C> {

@@ -29,3 +29,13 @@ export function both(
 ): FunctionDef {
   return { name, style: 'both', arity, apply };
 }
+
+/** Stands for the `apply` of a function that is metered. */
+export function noMeter(): Result {
+  throw new Error('a metered function was called without a meter');
+}
+
+/** A function that takes longer than its arguments suggest. */
+export function slow(weight: number, def: FunctionDef): FunctionDef {
+  return { ...def, weight };
+}

@@ -3,20 +3,29 @@ import type { FunctionDef } from '../compile/host.ts';
 import { BuiltMap } from '../value/map.ts';
 import { decodeUtf8, textOf } from '../value/text.ts';
 import { CelError, failure, isBytes, isList, isMap, noOverload, type Result, type Value } from '../value/value.ts';
-import { call } from './define.ts';
+import { call, slow } from './define.ts';
 
 export const encoderFunctions: readonly FunctionDef[] = [
   ...['base64.encode', 'base64Encode'].map((name) =>
     call(name, (value) => onBytes(name, value, (bytes) => bytes.toString('base64'))),
   ),
   ...['base64.decode', 'base64Decode'].map((name) => call(name, decodeBase64)),
-  call('url.encode', (value) => onBytes('url.encode', value, percentEncode)),
-  call('url.decode', decodeUrl),
-  call('form.encode', encodeForm),
-  call('form.decode', (value) => onText('form.decode', value, decodeForm)),
+  slow(
+    8,
+    call('url.encode', (value) => onBytes('url.encode', value, percentEncode)),
+  ),
+  slow(8, call('url.decode', decodeUrl)),
+  slow(16, call('form.encode', encodeForm)),
+  slow(
+    16,
+    call('form.decode', (value) => onText('form.decode', value, decodeForm)),
+  ),
   ...['sha1', 'sha256', 'md5'].map((hash) =>
-    call(`${hash}.encode`, (value) =>
-      onBytes(`${hash}.encode`, value, (bytes) => createHash(hash).update(bytes).digest('hex')),
+    slow(
+      4,
+      call(`${hash}.encode`, (value) =>
+        onBytes(`${hash}.encode`, value, (bytes) => createHash(hash).update(bytes).digest('hex')),
+      ),
     ),
   ),
 ];
@@ -45,12 +54,14 @@ function decodeBase64(value: Value): Result {
 /** Everything but letters, digits and `-._~`. */
 function percentEncode(bytes: Buffer): string {
   let out = '';
-  for (const byte of bytes) {
-    const character = String.fromCharCode(byte);
-    out += /[A-Za-z0-9\-._~]/.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-  }
+  for (const byte of bytes) out += ENCODED[byte];
   return out;
 }
+
+const ENCODED: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  return /[A-Za-z0-9\-._~]/.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+});
 
 function decodeUrl(value: Value): Result {
   return onText('url.decode', value, (text) => percentDecode(text) ?? failure('the decoded text is not UTF-8'));

@@ -31,6 +31,10 @@ export class HeaderMap implements CelMap {
     return this.keys().length;
   }
 
+  get weight(): number {
+    return this.fields.names.length;
+  }
+
   get(key: Value): Value | undefined {
     if (typeof key !== 'string') return undefined;
     const name = key.toLowerCase();

@@ -1,4 +1,4 @@
-import type { FunctionDef } from '../compile/host.ts';
+import type { FunctionDef, Meter } from '../compile/host.ts';
 import { jsonText } from '../value/json.ts';
 import { BuiltMap, fromJson, type Json } from '../value/map.ts';
 import { decodeUtf8 } from '../value/text.ts';
@@ -14,14 +14,23 @@ import {
   type Result,
   type Value,
 } from '../value/value.ts';
-import { call, method } from './define.ts';
+import { call, method, noMeter, slow } from './define.ts';
 
 export const jsonFunctions: readonly FunctionDef[] = [
-  call('json', (value) => onText('json', value, parsed)),
-  call('jsonField', jsonField),
-  ...['toJson', 'to_json'].map((name) => call(name, jsonText)),
-  call('unvalidatedJwtPayload', (value) => onText('unvalidatedJwtPayload', value, jwtPayload)),
-  method('merge', merge),
+  slow(
+    4,
+    call('json', (value) => onText('json', value, parsed)),
+  ),
+  slow(4, call('jsonField', jsonField)),
+  ...['toJson', 'to_json'].map((name) => ({
+    ...call(name, noMeter, [1, 1]),
+    metered: (meter: Meter, value: Value = null) => jsonText(value, meter),
+  })),
+  slow(
+    8,
+    call('unvalidatedJwtPayload', (value) => onText('unvalidatedJwtPayload', value, jwtPayload)),
+  ),
+  slow(4, method('merge', merge)),
   call('flatten', (value) => flattened('flatten', value, false)),
   ...['flattenRecursive', 'flatten_recursive'].map((name) => call(name, (value) => flattened(name, value, true))),
 ];

@@ -1,7 +1,8 @@
-import type { FunctionDef } from '../compile/host.ts';
-import { compare, equals } from '../value/compare.ts';
+import type { FunctionDef, Meter } from '../compile/host.ts';
+import { inList } from '../compile/operators.ts';
+import { compare } from '../value/compare.ts';
 import { CelError, failure, isList, noOverload, type Result, type Value } from '../value/value.ts';
-import { call, method } from './define.ts';
+import { call, method, noMeter, slow } from './define.ts';
 
 const MAX_RANGE = 10_000;
 
@@ -11,12 +12,15 @@ export const listFunctions: readonly FunctionDef[] = [
     if (count > MAX_RANGE) return new CelError('limit', `lists.range() of more than ${MAX_RANGE}`);
     return Array.from({ length: Math.max(0, count) }, (_, i) => i);
   }),
-  method('sort', (list) => {
-    if (!isList(list)) return noOverload('sort', list);
-    const odd = list.find((item) => compare(list[0] ?? null, item) === undefined);
-    return odd === undefined ? list.toSorted((a, b) => compare(a, b) ?? 0) : noOverload('sort', list[0] ?? null, odd);
-  }),
-  method('distinct', (list) => (isList(list) ? distinct(list) : noOverload('distinct', list))),
+  slow(
+    8,
+    method('sort', (list) => {
+      if (!isList(list)) return noOverload('sort', list);
+      const odd = list.find((item) => compare(list[0] ?? null, item) === undefined);
+      return odd === undefined ? list.toSorted((a, b) => compare(a, b) ?? 0) : noOverload('sort', list[0] ?? null, odd);
+    }),
+  ),
+  { ...method('distinct', noMeter, [1, 1]), metered: distinct },
   method('slice', (list, from, to) => {
     if (!isList(list) || typeof from !== 'number' || typeof to !== 'number') return noOverload('slice', list, from, to);
     return from < 0 || to > list.length || from > to
@@ -26,11 +30,13 @@ export const listFunctions: readonly FunctionDef[] = [
   method('reverse', (list) => (isList(list) ? list.toReversed() : noOverload('reverse', list))),
 ];
 
-const MAX_DISTINCT = 1000;
-
-function distinct(list: readonly Value[]): Result {
-  if (list.length > MAX_DISTINCT) return new CelError('limit', `distinct() of more than ${MAX_DISTINCT}`);
+function distinct(meter: Meter, list: Value = null): Result {
+  if (!isList(list)) return noOverload('distinct', list);
   const kept: Value[] = [];
-  for (const item of list) if (!kept.some((known) => equals(known, item) === true)) kept.push(item);
+  for (const item of list) {
+    const known = inList(item, kept, meter);
+    if (known instanceof CelError) return known;
+    if (known === false) kept.push(item);
+  }
   return kept;
 }

@@ -1,13 +1,21 @@
 import type { FunctionDef } from '../compile/host.ts';
 import { noOverload, noSuchKey, type Result, type Value } from '../value/value.ts';
-import { method } from './define.ts';
+import { method, slow } from './define.ts';
 import { formEncode, formPairs } from './encoders.ts';
 
 /** The query of a URI or of a path with a query. */
 export const queryFunctions: readonly FunctionDef[] = [
-  method('query', query),
-  method('addQuery', (uri, name, value) => changed('addQuery', [uri, name, value], (pairs, pair) => [...pairs, pair])),
-  method('setQuery', (uri, name, value) => changed('setQuery', [uri, name, value], replaced)),
+  slow(8, method('query', query)),
+  slow(
+    8,
+    method('addQuery', (uri, name, value) =>
+      changed('addQuery', [uri, name, value], (pairs, pair) => [...pairs, pair]),
+    ),
+  ),
+  slow(
+    8,
+    method('setQuery', (uri, name, value) => changed('setQuery', [uri, name, value], replaced)),
+  ),
 ];
 
 type Pair = readonly [name: string, value: string];

@@ -4,7 +4,7 @@ import { tooLong } from '../compile/operators.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { MAX_TEXT } from '../value/text.ts';
 import { CelError, failure, noOverload, type Result, type Value } from '../value/value.ts';
-import { both, method } from './define.ts';
+import { both, method, slow } from './define.ts';
 
 const MAX_CACHED = 256;
 
@@ -21,8 +21,14 @@ export function regexFunctions(): readonly FunctionDef[] {
     return made;
   };
   return [
-    both('matches', (text, pattern) => matches(regex, text, pattern)),
-    method('regexReplace', (text, pattern, to) => replaceFirst(regex, [text, pattern, to])),
+    slow(
+      16,
+      both('matches', (text, pattern) => matches(regex, text, pattern)),
+    ),
+    slow(
+      16,
+      method('regexReplace', (text, pattern, to) => replaceFirst(regex, [text, pattern, to])),
+    ),
   ];
 }
 

@@ -1,5 +1,6 @@
-import { equals } from '../value/compare.ts';
-import type { FunctionDef } from '../compile/host.ts';
+import type { FunctionDef, Meter } from '../compile/host.ts';
+import { inList } from '../compile/operators.ts';
+import { hasText } from '../value/search.ts';
 import { typeNames } from '../compile/type-names.ts';
 import { doubleToInt, doubleToUint, intOf, parseInteger, uint, uintOf } from '../value/number.ts';
 import { codePoints, textOf } from '../value/text.ts';
@@ -20,7 +21,7 @@ import {
   type Result,
   type Value,
 } from '../value/value.ts';
-import { both, call, method } from './define.ts';
+import { both, call, method, noMeter } from './define.ts';
 
 /** Conversions, sizes and parts of text: what the language itself defines. */
 export const standardFunctions: readonly FunctionDef[] = [
@@ -39,7 +40,7 @@ export const standardFunctions: readonly FunctionDef[] = [
   both('size', sizeOf),
   both('startsWith', (text, prefix) => texts('startsWith', text, prefix, (a, b) => a.startsWith(b))),
   both('endsWith', (text, suffix) => texts('endsWith', text, suffix, (a, b) => a.endsWith(b))),
-  both('contains', contains),
+  { ...both('contains', noMeter, [2, 2]), metered: contains },
   method('unredacted', (value) => {
     if (typeof value === 'string') return value;
     return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'secret'
@@ -123,14 +124,13 @@ function sizeOf(value: Value): Result {
 }
 
 /** Text in text, bytes in bytes, an element of a list, a key of a map. */
-function contains(container: Value, part: Value): Result {
-  if (typeof container === 'string' && typeof part === 'string') return container.includes(part);
-  if (isBytes(container) && isBytes(part)) return Buffer.from(container).includes(part);
+function contains(meter: Meter, container: Value = null, part: Value = null): Result {
+  if (typeof container === 'string' && typeof part === 'string') return hasText(container, part);
+  if (isBytes(container) && isBytes(part)) return hasText(latin1(container), latin1(part));
   if (isMap(container)) return container.get(part) !== undefined;
-  return isList(container) ? listContains(container, part) : noOverload('contains', container, part);
+  return isList(container) ? inList(part, container, meter) : noOverload('contains', container, part);
 }
 
-function listContains(list: readonly Value[], part: Value): Result {
-  for (const item of list) if (equals(item, part) === true) return true;
-  return false;
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 }

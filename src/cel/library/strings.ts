@@ -1,23 +1,33 @@
 import type { FunctionDef } from '../compile/host.ts';
 import { tooLong } from '../compile/operators.ts';
+import { findText, findTextBackwards, splitText } from '../value/search.ts';
 import { codePoints, MAX_TEXT } from '../value/text.ts';
 import { failure, isList, noOverload, type Result, type Value } from '../value/value.ts';
-import { call, method } from './define.ts';
+import { call, method, slow } from './define.ts';
 import { format } from './format.ts';
 
 /** Text functions. Positions count characters (code points). */
 export const stringFunctions: readonly FunctionDef[] = [
   method('charAt', charAt),
-  method('indexOf', (text, part, from) => find('indexOf', [text, part, from]), [2, 3]),
-  method('lastIndexOf', (text, part, from) => find('lastIndexOf', [text, part, from]), [2, 3]),
+  slow(
+    2,
+    method('indexOf', (text, part, from) => find('indexOf', [text, part, from]), [2, 3]),
+  ),
+  slow(
+    2,
+    method('lastIndexOf', (text, part, from) => find('lastIndexOf', [text, part, from]), [2, 3]),
+  ),
   method('join', join, [1, 2]),
   method('lowerAscii', (text) => onText('lowerAscii', text, (s) => s.replaceAll(/[A-Z]+/g, (m) => m.toLowerCase()))),
   method('upperAscii', (text) => onText('upperAscii', text, (s) => s.replaceAll(/[a-z]+/g, (m) => m.toUpperCase()))),
   method('trim', (text) => onText('trim', text, trim)),
-  method('replace', replace, [3, 4]),
-  method('split', split, [2, 3]),
+  slow(4, method('replace', replace, [3, 4])),
+  slow(8, method('split', split, [2, 3])),
   method('substring', substring, [2, 3]),
-  method('reverse', (text) => onText('reverse', text, (s) => [...s].toReversed().join(''))),
+  slow(
+    8,
+    method('reverse', (text) => onText('reverse', text, (s) => [...s].toReversed().join(''))),
+  ),
   method('stripPrefix', (text, prefix) =>
     onTexts('stripPrefix', text, prefix, (s, p) => (s.startsWith(p) ? s.slice(p.length) : s)),
   ),
@@ -25,8 +35,11 @@ export const stringFunctions: readonly FunctionDef[] = [
     onTexts('stripSuffix', text, suffix, (s, p) => (s.endsWith(p) ? s.slice(0, s.length - p.length) : s)),
   ),
   call('strings.quote', (text) => onText('strings.quote', text, quote)),
-  method('format', (text, args) =>
-    typeof text === 'string' && isList(args) ? format(text, args) : noOverload('format', text, args),
+  slow(
+    4,
+    method('format', (text, args) =>
+      typeof text === 'string' && isList(args) ? format(text, args) : noOverload('format', text, args),
+    ),
   ),
 ];
 
@@ -38,9 +51,18 @@ function onTexts(name: string, a: Value, b: Value, apply: (a: string, b: string)
   return typeof a === 'string' && typeof b === 'string' ? apply(a, b) : noOverload(name, a, b);
 }
 
-/** The white space that Unicode names so. */
+/** Without the white space around it, what Unicode names so. */
 function trim(text: string): string {
-  return text.replace(/^[\p{White_Space}]+/u, '').replace(/[\p{White_Space}]*$/u, '');
+  let start = 0;
+  let end = text.length;
+  while (start < end && isSpace(text.charAt(start))) start++;
+  // No regular expression: from the end it would look at each run of blanks many times.
+  while (end > start && isSpace(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+function isSpace(character: string): boolean {
+  return /^\p{White_Space}$/u.test(character);
 }
 
 function charAt(text: Value, at: Value): Result {
@@ -61,7 +83,7 @@ function find(name: 'indexOf' | 'lastIndexOf', [text, part, from]: readonly (Val
   const characters = charactersOf(text);
   if (from !== undefined && (from < 0 || from > characters.length)) return failure(`index out of range: ${from}`);
   const unit = from === undefined ? undefined : unitOf(characters, from);
-  const found = name === 'indexOf' ? text.indexOf(part, unit) : text.lastIndexOf(part, unit);
+  const found = name === 'indexOf' ? findText(text, part, unit) : findTextBackwards(text, part, unit);
   return found <= 0 || typeof characters === 'string' ? found : codePoints(text.slice(0, found));
 }
 
@@ -85,7 +107,7 @@ function replace(text: Value, from: Value, to: Value, limit: Value = -1): Result
     return noOverload('replace', text, from, to, limit);
   }
   const most = limit < 0 ? Number.POSITIVE_INFINITY : limit;
-  const pieces = from === '' ? ['', ...text] : text.split(from);
+  const pieces = from === '' ? ['', ...text] : splitText(text, from);
   if (from === '' && text !== '') pieces.push('');
   const times = Math.min(most, pieces.length - 1);
   if (text.length + times * to.length > MAX_TEXT) return tooLong();
@@ -97,7 +119,7 @@ function split(text: Value, separator: Value, limit: Value = -1): Result {
   if (typeof text !== 'string' || typeof separator !== 'string' || typeof limit !== 'number') {
     return noOverload('split', text, separator, limit);
   }
-  const pieces = separator === '' ? [...text] : text.split(separator);
+  const pieces = separator === '' ? [...text] : splitText(text, separator);
   if (limit < 0 || pieces.length <= limit) return pieces;
   if (limit === 0) return [];
   return [...pieces.slice(0, limit - 1), pieces.slice(limit - 1).join(separator)];

@@ -1,7 +1,7 @@
 import type { FunctionDef } from '../compile/host.ts';
 import { modulo } from '../value/time.ts';
 import { CelError, Duration, failure, noOverload, Timestamp, type Result, type Value } from '../value/value.ts';
-import { method } from './define.ts';
+import { method, slow } from './define.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -33,14 +33,20 @@ const NANOS_PER: Readonly<Record<string, bigint>> = {
 /** Parts of timestamps, in UTC or a time zone; hours and below of durations too. */
 export const timeFunctions: readonly FunctionDef[] = [
   ...Object.entries(parts).map(([name, part]) =>
-    method(name, (value, zone) => partOf(name, part, [value, zone]), [1, 2]),
+    slow(
+      20,
+      method(name, (value, zone) => partOf(name, part, [value, zone]), [1, 2]),
+    ),
   ),
   ...Object.entries(clockParts).map(([name, part]) =>
-    method(
-      name,
-      (value, zone) =>
-        value instanceof Duration ? durationPart(name, value, zone) : partOf(name, part, [value, zone]),
-      [1, 2],
+    slow(
+      20,
+      method(
+        name,
+        (value, zone) =>
+          value instanceof Duration ? durationPart(name, value, zone) : partOf(name, part, [value, zone]),
+        [1, 2],
+      ),
     ),
   ),
 ];

@@ -1,29 +1,32 @@
+import type { Meter } from '../compile/host.ts';
 import { compareNumeric, numeric } from './number.ts';
 import { CelError, isBytes, isList, isMap, noOverload, type CelMap, type Result, type Value } from './value.ts';
 
-/** How many values one comparison may look at: values that share parts can be far larger than what built them. */
-const MAX_STEPS = 100_000;
-
-/** Equality over all types: values of different kinds are unequal, numbers compare across theirs. */
-export function equals(a: Value, b: Value): boolean | CelError {
+/**
+ * Equality over all types: values of different kinds are unequal, numbers compare across theirs. Every value that is looked
+ * at takes a step: values that share parts can be far larger than what built them.
+ */
+export function equals(a: Value, b: Value, meter: Meter): boolean | CelError {
   if (a === b) return true;
-  const steps = { left: MAX_STEPS };
-  const same = equalWithin(a, b, steps);
-  return steps.left < 0 ? new CelError('limit', 'the values are too large to compare') : same;
+  const same = equalWithin(a, b, meter);
+  return meter.left < 0 ? new CelError('limit', 'the values are too large to compare') : same;
 }
 
-function equalWithin(a: Value, b: Value, steps: { left: number }): boolean {
+function equalWithin(a: Value, b: Value, meter: Meter): boolean {
   if (a === b) return true;
-  if (steps.left-- < 0) return false;
+  if (meter.left-- < 0) return false;
   const x = numeric(a);
   if (x !== undefined) {
     const y = numeric(b);
     return y !== undefined && compareNumeric(x, y) === 0;
   }
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (isList(a)) return isList(b) && a.length === b.length && a.every((item, i) => equalItem(item, b[i], steps));
-  if (isBytes(a)) return isBytes(b) && compareBytes(a, b) === 0;
-  if (isMap(a)) return isMap(b) && equalMaps(a, b, steps);
+  if (isList(a)) return isList(b) && a.length === b.length && a.every((item, i) => equalItem(item, b[i], meter));
+  if (isBytes(a)) {
+    meter.left -= a.length >> 12;
+    return isBytes(b) && a.length === b.length && compareBytes(a, b) === 0;
+  }
+  if (isMap(a)) return isMap(b) && equalMaps(a, b, meter);
   if (isList(b) || isBytes(b) || isMap(b)) return false;
   switch (a.kind) {
     case 'duration':
@@ -33,7 +36,7 @@ function equalWithin(a: Value, b: Value, steps: { left: number }): boolean {
     case 'type':
       return b.kind === 'type' && a.name === b.name;
     case 'optional':
-      return b.kind === 'optional' && equalOptional(a.value, b.value, steps);
+      return b.kind === 'optional' && equalOptional(a.value, b.value, meter);
     case 'ip':
       return b.kind === 'ip' && a.equals(b);
     case 'cidr':
@@ -43,16 +46,17 @@ function equalWithin(a: Value, b: Value, steps: { left: number }): boolean {
   }
 }
 
-function equalItem(a: Value, b: Value | undefined, steps: { left: number }): boolean {
-  return b !== undefined && equalWithin(a, b, steps);
+function equalItem(a: Value, b: Value | undefined, meter: Meter): boolean {
+  return b !== undefined && equalWithin(a, b, meter);
 }
 
-function equalOptional(a: Value | undefined, b: Value | undefined, steps: { left: number }): boolean {
-  return a === undefined ? b === undefined : equalItem(a, b, steps);
+function equalOptional(a: Value | undefined, b: Value | undefined, meter: Meter): boolean {
+  return a === undefined ? b === undefined : equalItem(a, b, meter);
 }
 
-function equalMaps(a: CelMap, b: CelMap, steps: { left: number }): boolean {
-  return a.size === b.size && a.keys().every((key) => equalItem(a.get(key) ?? null, b.get(key), steps));
+function equalMaps(a: CelMap, b: CelMap, meter: Meter): boolean {
+  meter.left -= (a.weight + b.weight) >> 4;
+  return a.size === b.size && a.keys().every((key) => equalItem(a.get(key) ?? null, b.get(key), meter));
 }
 
 export type Order = '<' | '<=' | '>' | '>=';

@@ -1,3 +1,4 @@
+import type { Meter } from '../compile/host.ts';
 import type { Json } from './map.ts';
 import { MAX_TEXT, textOf } from './text.ts';
 import { CelError, failure, isBytes, isList, isMap, typeName, type Result, type Value } from './value.ts';
@@ -10,10 +11,10 @@ const MAX_DEPTH = 200;
  * A value as compact JSON text: bytes as base64, timestamps and durations as text, keys as text. NaN and infinities are
  * null, and so is what has no JSON form inside a list or map.
  */
-export function jsonText(value: Value): Result {
-  const writer = { values: MAX_VALUES, length: 0 };
+export function jsonText(value: Value, meter: Meter = { left: MAX_VALUES }): Result {
+  const writer = { meter, length: 0 };
   const text = write(value, writer, 0);
-  if (writer.values < 0 || writer.length > MAX_TEXT) return new CelError('limit', 'the value is too large for JSON');
+  if (meter.left < 0 || writer.length > MAX_TEXT) return new CelError('limit', 'the value is too large for JSON');
   return text ?? failure(`a ${typeName(value)} has no JSON form`);
 }
 
@@ -27,13 +28,13 @@ export function toJson(value: Value): Json | CelError {
 }
 
 interface Writer {
-  values: number;
+  readonly meter: Meter;
   length: number;
 }
 
 function write(value: Value, writer: Writer, depth: number): string | undefined {
-  if (writer.values-- < 0 || depth > MAX_DEPTH || writer.length > MAX_TEXT) {
-    writer.values = -1;
+  if (writer.meter.left-- < 0 || depth > MAX_DEPTH || writer.length > MAX_TEXT) {
+    writer.meter.left = -1;
     return undefined;
   }
   if (isList(value)) return `[${value.map((item) => write(item, writer, depth + 1) ?? 'null').join(',')}]`;

@@ -32,6 +32,10 @@ export class BuiltMap implements CelMap {
     return this.#entries.size;
   }
 
+  get weight(): number {
+    return this.#entries.size;
+  }
+
   get(key: Value): Value | undefined {
     const normal = keyOf(key);
     return normal === undefined ? undefined : this.#entries.get(normal)?.value;
@@ -60,6 +64,7 @@ export class BuiltMap implements CelMap {
 /** A map with text keys over a record of values that are ready. */
 export class RecordMap implements CelMap {
   readonly kind = 'map';
+  readonly weight = 8;
   readonly #record: Readonly<Record<string, Value | undefined>>;
 
   constructor(record: Readonly<Record<string, Value | undefined>>) {
@@ -86,6 +91,7 @@ export type FieldReaders<C> = Readonly<Record<string, FieldReader<C>>>;
 /** Fields that are read when they are asked for. */
 export class ViewMap<C> implements CelMap {
   readonly kind = 'map';
+  readonly weight = 16;
   readonly #fields: FieldReaders<C>;
   readonly #over: C;
 
@@ -118,12 +124,18 @@ export class JsonMap implements CelMap {
   readonly kind = 'map';
   readonly #record: JsonRecord;
 
+  #keys: readonly string[] | null = null;
+
   constructor(record: JsonRecord) {
     this.#record = record;
   }
 
   get size(): number {
-    return Object.keys(this.#record).length;
+    return this.keys().length;
+  }
+
+  get weight(): number {
+    return this.keys().length;
   }
 
   get(key: Value): Value | undefined {
@@ -131,7 +143,7 @@ export class JsonMap implements CelMap {
   }
 
   keys(): readonly string[] {
-    return Object.keys(this.#record);
+    return (this.#keys ??= Object.keys(this.#record));
   }
 }
 
@@ -139,7 +151,30 @@ export class JsonMap implements CelMap {
 export function fromJson(json: Json | undefined): Value | undefined {
   if (typeof json === 'string' || typeof json === 'boolean' || json === null || json === undefined) return json;
   if (typeof json === 'number') return fromJsonNumber(json);
-  return isJsonList(json) ? json.map((item) => fromJson(item) ?? null) : new JsonMap(json);
+  if (!isJsonList(json)) return new JsonMap(json);
+  if (json.length > SHORT_LIST) return convertedOnce(json);
+  return fromJsonList(json);
+}
+
+/** Lists of texts, the most frequent ones, are values as they are. */
+function fromJsonList(json: readonly Json[]): readonly Value[] {
+  return json.every(isPlain) ? json : json.map((item) => fromJson(item) ?? null);
+}
+
+const SHORT_LIST = 32;
+/** Long lists may be read in a loop: they are converted once. */
+const converted = new WeakMap<readonly Json[], readonly Value[]>();
+
+function convertedOnce(json: readonly Json[]): readonly Value[] {
+  const known = converted.get(json);
+  if (known !== undefined) return known;
+  const made = fromJsonList(json);
+  converted.set(json, made);
+  return made;
+}
+
+function isPlain(json: Json): json is string | boolean | null {
+  return typeof json !== 'number' && (typeof json !== 'object' || json === null);
 }
 
 function fromJsonNumber(number: number): Value {

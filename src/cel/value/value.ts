@@ -53,6 +53,8 @@ export function failure(message: string): CelError {
 export interface CelMap {
   readonly kind: 'map';
   readonly size: number;
+  /** About as many entries as there are, told faster than `size`. */
+  readonly weight: number;
   get(key: Value): Value | undefined;
   keys(): readonly Value[];
 }
