@@ -1,4 +1,3 @@
-import { GwError } from '../../src/shared/errors.ts';
 import { LogFilter, Logger } from '../../src/shared/log.ts';
 import type { GatewayConfig } from '../../src/config/ir/index.ts';
 import type { Expressions } from '../expression/contract.ts';
@@ -13,14 +12,6 @@ import { createServices } from '../services/services.ts';
 export function expressionsOf({ process }: GatewayConfig): Expressions {
   const { sensitiveHeaders, customFunctions, env } = process;
   return createExpressions({ sensitiveHeaders, customFunctions, env });
-}
-
-export function noServices(): Services {
-  return {
-    open: () => {
-      throw new GwError('policy services cannot be called', { code: 'GW_POLICY_INVALID' });
-    },
-  };
 }
 
 /** For compiling only: references to services are checked, nothing is called. */

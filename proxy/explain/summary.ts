@@ -125,7 +125,7 @@ function sharesOf(backends: readonly RouteBackend[]): ExplainedBackend['candidat
 function nameOf({ target }: RouteBackend): string {
   switch (target.kind) {
     case 'inline':
-      return target.backend.key;
+      return target.backend.kind === 'host' ? peerOf(target.backend.target) : target.backend.key;
     case 'reference':
       return target.backend;
     case 'service':

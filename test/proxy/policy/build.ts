@@ -1,5 +1,5 @@
 import { createExpressions } from '../../../proxy/expression/expressions.ts';
-import { noServices, silentLog } from '../../../proxy/engine/policy-deps.ts';
+import { silentLog } from '../../../proxy/engine/policy-deps.ts';
 import type { PolicyContext, PolicyDeps } from '../../../proxy/policy/contract.ts';
 import { ownBuckets } from '../../../proxy/policy/local-rate-limit/own-buckets.ts';
 import { NamedStores } from '../../../proxy/policy/stores.ts';
@@ -24,7 +24,11 @@ export function deps(): TestDeps {
     clock: new ManualClock(),
     maxBufferSize: 8,
     expressions: createExpressions(),
-    services: noServices(),
+    services: {
+      open: () => {
+        throw new Error('no services here');
+      },
+    },
     stores: new NamedStores(),
     buckets: ownBuckets,
     resources: new ThreadResources(),

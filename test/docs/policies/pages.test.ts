@@ -1,0 +1,69 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { afterEach, describe, expect, test } from '@jest/globals';
+
+import { Cleanup, startGateway } from '../../e2e/gateway.ts';
+import { root } from '../markdown.ts';
+import { hasExample, readExample, type Try } from './example.ts';
+import { page } from './page.ts';
+import { peers } from './peers.ts';
+import { policies } from './places.ts';
+
+const cleanup = new Cleanup();
+afterEach(() => cleanup.run());
+
+const known = policies();
+const names = [...known.keys()];
+const run = promisify(execFile);
+
+describe('docs/policies', () => {
+  test('has an example for every policy', () => {
+    expect(names.filter((name) => !hasExample(name))).toEqual([]);
+  });
+
+  test('has no page of a policy that does not exist', () => {
+    const files = readdirSync(join(root, 'docs/policies')).map((file) => file.replace(/\.md$/, ''));
+    expect(files.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test.each(names.filter(hasExample))('%s is described by its schema and its example', (name) => {
+    const place = known.get(name);
+    if (place === undefined) throw new Error(`${name} is no policy`);
+    const path = join(root, `docs/policies/${name}.md`);
+    const text = page(name, place, readExample(name));
+    if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(path, text);
+    expect(existsSync(path) ? readFileSync(path, 'utf8') : '(not written: UPDATE_GOLDEN=1)').toBe(text);
+  });
+
+  test.each(names.filter(hasExample))('the example of %s does what it says', async (name) => {
+    const { yaml, tries } = readExample(name);
+    const gateway = cleanup.add(await startGateway(await onFreePorts(yaml)));
+    for (const each of tries) await check(each, (port) => gateway.port(placeholder(port)));
+  });
+});
+
+/** Ports of listeners below 1024 are placeholders of the harness; those of peers are started. */
+async function onFreePorts(yaml: string): Promise<string> {
+  let text = yaml.replaceAll(/\bport: (8\d{3})\b/g, (_all, port: string) => `port: ${placeholder(Number(port))}`);
+  for (const [port, start] of Object.entries(peers)) {
+    if (text.includes(`localhost:${port}`))
+      text = text.replaceAll(`localhost:${port}`, `127.0.0.1:${await start(cleanup)}`);
+  }
+  return text;
+}
+
+function placeholder(port: number): number {
+  return port - 7900;
+}
+
+async function check({ command, status, headers, body }: Try, portOf: (port: number) => number): Promise<void> {
+  const words = command.replaceAll(/localhost:(8\d{3})/g, (_all, port: string) => `127.0.0.1:${portOf(Number(port))}`);
+  const { stdout } = await run('sh', ['-c', `curl -sSi --max-time 10 ${words}`], { timeout: 15_000 });
+  const answer = `curl ${command}\n${stdout}`;
+  expect(answer).toContain(`\nHTTP/1.1 ${status}`);
+  for (const [name, value] of headers) expect(answer.toLowerCase()).toContain(`\r\n${name}: ${value}`.toLowerCase());
+  expect(answer).toContain(body ?? '');
+}
