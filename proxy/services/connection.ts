@@ -1,11 +1,14 @@
 import type { ResolvedBackend } from '../backends/resolved.ts';
 import type { Headers } from '../exchange/headers.ts';
+import type { ServiceUse } from './contract.ts';
 import type { Histogram } from '../telemetry/thread-metrics.ts';
 
 /** How one service is reached: its backend under the policies of the connection. */
 export interface Connection {
   /** As logs and traces name it. */
   readonly name: string;
+  /** What its calls are for. */
+  readonly use: ServiceUse;
   readonly resolved: ResolvedBackend;
   /** The same backend when it has to speak HTTP/2. */
   readonly resolvedHttp2: ResolvedBackend;

@@ -1,6 +1,7 @@
 import type { ServiceRef } from '../../src/config/ir/policy/policy-service.ts';
 import type { Headers } from '../exchange/headers.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
+import type { CallSpans } from '../telemetry/spans/request-span.ts';
 
 export type { ServiceRef } from '../../src/config/ir/policy/policy-service.ts';
 
@@ -20,6 +21,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Already scoped (`ext_authz`, …); the call reports its start and result to it. */
   readonly trace: Recorder | null;
+  /** `exchange.spans`, for calls on behalf of a request: the call becomes a span of its trace. */
+  readonly spans?: CallSpans | null | undefined;
 }
 
 /** Calls of one service, over the pools of the data thread, with the connection policies of its backend applied. */

@@ -15,7 +15,8 @@ export async function callHttp(
   const { request, options } = call;
   const running = new ServiceCall(deps, connection, {
     ...request,
-    headers: connection.changeHeaders === null ? request.headers : request.headers.clone(),
+    // The call's own when something is written into them.
+    headers: connection.changeHeaders === null && !options.spans ? request.headers : request.headers.clone(),
     body: request.body === null || request.body.byteLength === 0 ? emptyBody : new BufferedBody(request.body),
     http2: false,
     limits: { totalMs: connection.timeoutMs ?? options.timeoutMs, headMs: null },

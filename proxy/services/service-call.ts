@@ -6,6 +6,7 @@ import type { Picked } from '../backends/resolved.ts';
 import { UpstreamError, type UpstreamCall, type UpstreamPools, type UpstreamResponse } from '../backends/upstream.ts';
 import type { Body } from '../exchange/body.ts';
 import type { Headers } from '../exchange/headers.ts';
+import type { CallSpan } from '../telemetry/spans/request-span.ts';
 import { assertNever } from '../../src/shared/assert-never.ts';
 import { messageOf } from '../../src/shared/errors.ts';
 import type { Connection } from './connection.ts';
@@ -50,6 +51,9 @@ export class ServiceCall {
   readonly #traceStart: number | null;
   readonly #totalTimer: NodeJS.Timeout | null;
   readonly #headTimer: NodeJS.Timeout | null;
+  readonly #span: CallSpan | null;
+  readonly #spanName: string;
+  #status: number | null = null;
   #headAt: number | null = null;
   #finished = false;
   /** Why the call was given up from this side. */
@@ -70,6 +74,9 @@ export class ServiceCall {
     if (signal?.aborted === true) throw givenUpBy(signal);
     const picked = pick(connection, call);
     const { origin, endpoint } = picked;
+    this.#span = call.options.spans?.start('Policy', connection.use) ?? null;
+    if (this.#span !== null) call.headers.set('traceparent', this.#span.traceparent);
+    this.#spanName = call.http2 ? call.target.slice(1) : `${call.method} ${connection.name}`;
     connection.changeHeaders?.(call.headers);
     this.#endpoint = endpoint;
     this.#traceStart = trace?.now() ?? null;
@@ -114,6 +121,7 @@ export class ServiceCall {
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
     const headMs = (this.#headAt ?? performance.now()) - this.#startedAt;
     this.#connection.duration?.observe(headMs / 1000);
+    if (this.#span !== null) this.#endSpan(this.#span, outcome);
     if (this.#endpoint === null) return;
     // A stream lasts as long as a request: only the way to the head says something about the endpoint.
     accountFinish(this.#deps.endpoints, this.#endpoint, { outcome, latencyMs: headMs }, Date.now());
@@ -139,6 +147,7 @@ export class ServiceCall {
     try {
       const response = await this.#call.response;
       this.#headAt = performance.now();
+      this.#status = response.status;
       trace?.emit({ type: 'backendCallResult', status: response.status, error: null }, 'info', this.#traceStart);
       if (this.#headTimer !== null) clearTimeout(this.#headTimer);
       response.upgraded?.destroy();
@@ -149,6 +158,16 @@ export class ServiceCall {
       trace?.emit({ type: 'backendCallResult', status: null, error: text }, 'warn', this.#traceStart);
       throw failure;
     }
+  }
+
+  #endSpan(span: CallSpan, outcome: Outcome): void {
+    const status = this.#status;
+    const failure = outcome.kind === 'unhealthy' ? outcome.error : outcome.kind === 'unknown' ? 'cancelled' : null;
+    span.end({
+      name: this.#spanName,
+      error: failure === 'status' && status !== null ? String(status) : failure,
+      attributes: status === null ? [] : [['http.status', status]],
+    });
   }
 
   #limit(ms: number | null): NodeJS.Timeout | null {

@@ -42,6 +42,7 @@ function connectionTo({ backends, duration }: ServicesDeps, ref: ServiceRef, use
   const change = modifier === undefined ? null : requestChange(modifier, `service ${name}`);
   return {
     name,
+    use,
     resolved: backends.resolve(target, policies),
     resolvedHttp2: backends.resolve(target, { ...policies, http: { ...policies.http, version: 'HTTP/2.0' } }),
     timeoutMs: policies.http?.requestTimeoutMs ?? null,
