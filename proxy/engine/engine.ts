@@ -6,6 +6,7 @@ import type { ResolvedBackend } from '../backends/resolved.ts';
 import { effectiveBackendPolicies, effectiveGatewayPolicies, effectiveRoutePolicies } from '../policy/effective.ts';
 import type { Expressions } from '../expression/contract.ts';
 import type { PolicyDeps } from '../policy/contract.ts';
+import { compileGates, type ConnectionGate } from '../policy/network/gates.ts';
 import {
   type BackendPipeline,
   compileBackendPipeline,
@@ -46,6 +47,8 @@ export class Engine {
   readonly groups: ReadonlyMap<string, RouteTable<RouteSlot>>;
   /** Numbers of requests for which no listener was found. */
   readonly unplaced: BackendSeries;
+  /** What decides about connections. */
+  readonly gates: readonly ConnectionGate[];
   /** What is told about requests when they have ended. */
   readonly observability: Observability;
   readonly #deps: EngineDeps;
@@ -71,6 +74,7 @@ export class Engine {
       expressions: options.deps.expressions(config),
       services: options.deps.services(this.backends),
     };
+    this.gates = compileGates(config.frontend, this.#policyDeps);
     this.observability = compileObservability(config, {
       expressions: this.#policyDeps.expressions,
       services: this.#policyDeps.services,

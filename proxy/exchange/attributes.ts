@@ -6,6 +6,10 @@ export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** A token whose signature and claims were verified. */
 export interface VerifiedJwt {
   readonly claims: JsonObject;

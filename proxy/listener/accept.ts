@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
+import { messageOf } from '../../src/shared/errors.ts';
 import type { ConnectionFacts, TlsFacts } from '../exchange/connection.ts';
 import { plainAddress } from './address.ts';
 import { chooseListener } from './choose.ts';
@@ -185,7 +186,8 @@ export class Connection {
     this.#socket.unshift(bytes);
     if (protocol.kind === 'TLS' && protocol.tls === null) {
       const start = { listenerKey: listener.key, routes: protocol.routes, sni: hello.serverName, idleMs: TCP_IDLE_MS };
-      proxyTcp(this.#socket, this.#facts(null), start, this.#owner.deps);
+      const facts = this.#facts(null);
+      this.#admit(this.#socket, facts, () => proxyTcp(this.#socket, facts, start, this.#owner.deps));
     } else if ('tls' in protocol && protocol.tls !== null) {
       this.#terminate({ listener, tls: protocol.tls, hello, startedAt });
     }
@@ -208,12 +210,12 @@ export class Connection {
       if (this.#labels !== null) {
         this.#owner.deps.metrics.tlsHandshake(this.#labels, (performance.now() - startedAt) / 1000);
       }
-      this.#serveTls(outcome.socket, listener, facts);
+      outcome.socket.on('error', () => outcome.socket.destroy());
+      this.#admit(outcome.socket, facts, () => this.#serveTls(outcome.socket, listener, facts));
     });
   }
 
   #serveTls(socket: TLSSocket, listener: CompiledListener, facts: ConnectionFacts): void {
-    socket.on('error', () => socket.destroy());
     const { protocol } = listener;
     if (protocol.kind === 'TLS') {
       const sni = facts.tls?.sni ?? null;
@@ -248,8 +250,11 @@ export class Connection {
       maxBytes: HTTP2_PREFACE.length,
       decide: detectHttp,
       onDone: (version, bytes) => {
-        if (version === 'http2') this.#serveHttp2(this.#socket, this.#facts(null), bytes);
-        else this.#serveHttp1(this.#socket, this.#facts(null), bytes);
+        const facts = this.#facts(null);
+        this.#admit(this.#socket, facts, () => {
+          if (version === 'http2') this.#serveHttp2(this.#socket, facts, bytes);
+          else this.#serveHttp1(this.#socket, facts, bytes);
+        });
       },
       // Silence from its opening to the idle limit is no error: browsers open connections ahead of need.
       onFailed: (failure, bytes) => {
@@ -261,6 +266,8 @@ export class Connection {
 
   #serveHttp1(socket: Socket | TLSSocket, facts: ConnectionFacts, first: Buffer | null): void {
     const { deps } = this.#owner;
+    // A wait for admission has paused it; nothing is delivered before the next turn.
+    if (socket.isPaused()) socket.resume();
     this.#http = deps.serveHttp1(socket, facts, this.#httpStart(first), deps.handler);
   }
 
@@ -284,7 +291,37 @@ export class Connection {
     this.#socket.pause();
     if (first !== null) this.#socket.unshift(first);
     const start = { listenerKey: listener.key, routes: listener.protocol.routes, sni: null, idleMs: TCP_IDLE_MS };
-    proxyTcp(this.#socket, this.#facts(null), start, this.#owner.deps);
+    const facts = this.#facts(null);
+    this.#admit(this.#socket, facts, () => proxyTcp(this.#socket, facts, start, this.#owner.deps));
+  }
+
+  // ── admission ──
+
+  /** Serves a connection that may be served. While that is being found out, what the client sends waits in the socket. */
+  #admit(socket: Socket | TLSSocket, facts: ConnectionFacts, serve: () => void): void {
+    const abort = new LazyAbort();
+    const admitted = this.#owner.deps.admit(facts, () => abort.signal);
+    if (admitted === true) serve();
+    else if (admitted === false) this.#deny(facts);
+    else {
+      socket.pause();
+      const onClose = (): void => abort.abort();
+      this.#socket.once('close', onClose);
+      admitted.then(
+        (allowed) => {
+          this.#socket.off('close', onClose);
+          if (this.#socket.destroyed) return;
+          if (allowed) serve();
+          else this.#deny(facts);
+        },
+        (error: unknown) => this.#refuse('denied', messageOf(error), facts.tls?.sni ?? null),
+      );
+    }
+  }
+
+  /** Without a word to the client. */
+  #deny(facts: ConnectionFacts): void {
+    this.#refuse('denied', 'the connection is not allowed', facts.tls?.sni ?? null);
   }
 
   // ── facts, counts, ends ──
@@ -342,6 +379,19 @@ export class Connection {
     this.sampleBytes();
     if (this.#labels !== null) this.#owner.deps.metrics.connectionClosed(this.#labels);
     this.#owner.closed(this);
+  }
+}
+
+/** Nearly every connection needs no signal. */
+class LazyAbort {
+  #controller: AbortController | null = null;
+
+  get signal(): AbortSignal {
+    return (this.#controller ??= new AbortController()).signal;
+  }
+
+  abort(): void {
+    this.#controller?.abort();
   }
 }
 

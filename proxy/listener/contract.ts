@@ -31,6 +31,7 @@ export type ConnectionErrorKind =
   | 'tlsHandshake'
   | 'plaintextOnTls'
   | 'timeout'
+  | 'denied'
   | 'http2';
 
 export interface ConnectionError {
@@ -81,10 +82,17 @@ export interface TcpRecord {
   readonly error: string | null;
 }
 
+/**
+ * Whether a connection may be served, asked once, before anything of it is; a promise only when somebody has to be asked.
+ * `closed` makes a signal that is aborted when the client leaves meanwhile.
+ */
+export type Admit = (connection: ConnectionFacts, closed: () => AbortSignal) => boolean | Promise<boolean>;
+
 /** What the listeners of one data thread are given. */
 export interface ListenerDependencies {
   readonly serveHttp1: ServeHttp;
   readonly handler: RequestHandler;
+  readonly admit: Admit;
   readonly dial: DialTunnel;
   readonly metrics: ListenerMetrics;
   readonly onTcpClosed: (record: TcpRecord) => void;

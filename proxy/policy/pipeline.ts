@@ -14,6 +14,7 @@ import { requestHeaderModifier, responseHeaderModifier, settledHost } from './he
 import { jwtAuth } from './jwt-auth/compile.ts';
 import type { RequestLine } from './line.ts';
 import { always, onBackend, onBackendResponse, onGateway, onGatewayResponse, onRoute, onRouteResponse } from './line.ts';
+import { extAuthz } from './ext-authz/compile.ts';
 import { localRateLimit } from './local-rate-limit/compile.ts';
 import type { MirrorPlan } from './request-mirror/compile.ts';
 import { mirrorPlans } from './request-mirror/compile.ts';
@@ -32,6 +33,7 @@ import { hostRewriteOf, urlRewrite } from './url-rewrite/compile.ts';
 /**
  * The order in which policies meet a request before its route is chosen. Its place in the order: cors, oidc, jwtAuth,
  * basicAuth, apiKey, extAuthz, authorization, extProc, transformations.
+import { remoteRateLimit } from './remote-rate-limit/compile.ts';
  */
 const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
   // First: preflights carry no credentials, and refusals of what follows need the headers too.
@@ -56,6 +58,8 @@ const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
  */
 const routeRequestOrder = [
   // First: its deadline bounds every wait that follows.
+  // After everything that finds out who calls, before the rules that read what the service says.
+  onGateway('extAuthz', 'gateway ext authz', extAuthz),
   onRoute('timeout', null, timeout),
   // Before whatever asks for credentials: preflights carry none, and refusals need the headers too.
   onRoute('cors', 'cors', cors),
@@ -83,6 +87,8 @@ const routeRequestOrder = [
   onRoute('transformations', 'transformation', transformRequest),
   // After what may change the request, before it goes on.
   onRoute('csrf', 'csrf', csrf),
+  // After everything that finds out who calls, before the rules that read what the service says.
+  onRoute('extAuthz', 'ext authz', extAuthz),
   // Before the rewrite, whose authority wins.
   onRoute('requestHeaderModifier', 'request header modifier', requestHeaderModifier),
   // Before the redirect, which then sees the new path.
@@ -91,6 +97,8 @@ const routeRequestOrder = [
   onRoute('requestRedirect', 'request redirect', requestRedirect),
   // Before the direct response, so that it is delayed too.
   onRoute('delay', 'delay', delay),
+  // After the limit that costs no call.
+  onRoute('remoteRateLimit', 'remote rate limit', remoteRateLimit),
   // Last: everything that can refuse a request comes before the gateway's own answer.
   onRoute('directResponse', 'direct response', directResponse),
 ];
@@ -115,6 +123,8 @@ const responseOrder = [
   onBackendResponse('responseHeaderModifier', 'backend response header modifier', responseHeaderModifier),
   // Last of those: an overflow replaces the response with all its headers.
   onRouteResponse('buffer', 'buffer', ({ response }, context) =>
+  // After the rules, which cost no call.
+  onBackend('extAuthz', 'backend ext authz', extAuthz),
     response === undefined ? null : bufferResponse(response, context),
   ),
   // From the innermost decision to the outermost: the gateway's word is the last.

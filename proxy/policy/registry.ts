@@ -13,6 +13,7 @@ export const gatewayPolicies = {
   oidc: 'mostSpecific',
   jwtAuth: 'mostSpecific',
   authorization: 'rules',
+  extAuthz: 'mostSpecific',
   transformations: 'mostSpecific',
 } as const satisfies Record<keyof GatewayPolicies, Merge>;
 
@@ -22,6 +23,7 @@ export const routePolicies = {
   csrf: 'mostSpecific',
   localRateLimit: 'mostSpecific',
   timeout: 'mostSpecific',
+  remoteRateLimit: 'mostSpecific',
   retry: 'mostSpecific',
   buffer: 'leastSpecific',
   delay: 'mostSpecific',
@@ -46,5 +48,7 @@ export const backendPolicies = {
   backendAuth: 'mostSpecific',
   health: 'mostSpecific',
   authorization: 'rules',
+  sessionAffinity: 'mostSpecific',
+  extAuthz: 'mostSpecific',
   transformations: 'mostSpecific',
 } as const satisfies Record<keyof BackendPolicies, Merge>;

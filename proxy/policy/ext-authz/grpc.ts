@@ -1,5 +1,5 @@
 import type { ExtAuthz, ExtAuthzGrpc } from '../../../src/config/ir/policy/ext-authz.ts';
-import type { JsonObject, JsonValue } from '../../exchange/attributes.ts';
+import { isJsonObject, type JsonObject } from '../../exchange/attributes.ts';
 import type { EvalContext, Expression } from '../../expression/contract.ts';
 import { checkMethod } from '../../services/messages/check.ts';
 import type { PolicyDeps } from '../contract.ts';
@@ -43,15 +43,11 @@ function metadataOf(protocol: ExtAuthzGrpc, deps: PolicyDeps): (context: EvalCon
     Object.fromEntries(
       expressions.flatMap(([name, expression]) => {
         const value = expression.json(context);
-        return isObject(value) ? [[name, value] as const] : [];
+        return isJsonObject(value) ? [[name, value] as const] : [];
       }),
     );
 }
 
 function verifiedClaims({ attributes }: EvalContext): Record<string, JsonObject> {
   return attributes.jwt === null ? {} : { [JWT_NAMESPACE]: { jwt_payload: attributes.jwt.claims } };
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

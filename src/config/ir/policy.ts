@@ -225,6 +225,8 @@ export interface FrontendPolicies {
   readonly tracing?: Tracing | undefined;
 }
 
+  /** Asked about each connection. */
+  readonly networkExtAuthz?: ExtAuthz | undefined;
 export interface FrontendHttp {
   readonly maxBufferSize: number;
   readonly http1MaxHeaders: number;

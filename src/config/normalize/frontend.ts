@@ -1,9 +1,11 @@
 import type { FrontendHttp, FrontendPolicies } from '../ir/policy.ts';
+import type { ExtAuthz } from '../ir/policy/ext-authz.ts';
 import type { FrontendSpec } from '../schema/frontend.ts';
 import type { ProcessSpec } from '../schema/process.ts';
 import type { Context } from './context.ts';
 import { accessLog, tracing } from './observability.ts';
-import { keepalives } from './policy.ts';
+import { connectionPolicies, keepalives } from './policy.ts';
+import { networkExtAuthz } from './policy/ext-authz.ts';
 import { keyExchangeGroups, openSslNames, tlsVersion } from './tls.ts';
 
 /** `frontendPolicies` with its defaults, the two spellings of a key made one, older keys of the process folded in. */
@@ -22,10 +24,17 @@ export function frontendPolicies(context: Context, spec: FrontendSpec, process: 
     },
     tcp: tcp && { keepalives: keepalives(tcp.keepalives) },
     proxyProtocol,
+    networkExtAuthz: connectionExtAuthz(context, spec.networkExtAuthz),
     connect: { mode: spec.connect?.mode ?? 'deny' },
     accessLog: accessLog(context, spec, process),
     tracing: tracing(context, spec, process),
   };
+}
+
+function connectionExtAuthz(context: Context, spec: FrontendSpec['networkExtAuthz']): ExtAuthz | undefined {
+  if (spec === undefined) return undefined;
+  const place = { path: ['frontendPolicies', 'networkExtAuthz'], key: 'frontend/networkExtAuthz' };
+  return networkExtAuthz(context, { spec, policies: connectionPolicies(context, spec.policies, place) }, place);
 }
 
 function frontendHttp(spec: FrontendSpec['http']): FrontendHttp {

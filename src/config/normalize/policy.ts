@@ -10,6 +10,7 @@ import type {
   RequestRedirect,
   RoutePolicies,
   UrlRewrite,
+import type { Choice } from '../ir/policy/conditional.ts';
 } from '../ir/policy.ts';
 import type { Keepalives } from '../ir/process.ts';
 import type { BackendPoliciesSpec, GatewayPoliciesSpec, RoutePoliciesSpec } from '../schema/policy-sets.ts';
@@ -22,6 +23,8 @@ import type { UrlRewriteSpec } from '../schema/policy/url-rewrite.ts';
 import type { Context } from './context.ts';
 import { apiKey } from './policy/api-key.ts';
 import { authorization } from './policy/authorization.ts';
+import { always, mapChoice, wholeChoice } from './policy/conditional.ts';
+import { extAuthz } from './policy/ext-authz.ts';
 import { cors } from './policy/cors.ts';
 import { backendAuth } from './policy/backend-auth.ts';
 import { backendTunnel } from './policy/backend-tunnel.ts';
@@ -30,6 +33,7 @@ import { oidc } from './policy/oidc.ts';
 import { localRateLimit } from './policy/local-rate-limit.ts';
 import { plainTransformations, transformations } from './policy/transformations.ts';
 import { simpleBackendRef, type Place } from './simple-backend.ts';
+import { remoteRateLimit } from './policy/remote-rate-limit.ts';
 import { backendTls } from './tls.ts';
 
 /** Policies of a listener, which routes take too; a policy that is not there is not a key of the result. */
@@ -41,6 +45,7 @@ export function gatewayPolicies(context: Context, spec: GatewayPoliciesSpec, pla
     apiKey: spec.apiKey && apiKey(context, spec.apiKey, [...place.path, 'apiKey']),
     authorization: spec.authorization && authorization(spec.authorization),
     transformations: spec.transformations && transformations(spec.transformations),
+    extAuthz: spec.extAuthz && serviceChoice(context, spec.extAuthz, { ...place, policy: 'extAuthz' }, extAuthz),
   });
 }
 
@@ -53,6 +58,9 @@ export function routePolicies(context: Context, spec: RoutePoliciesSpec | undefi
     localRateLimit: spec.localRateLimit && localRateLimit(spec.localRateLimit, place),
     timeout: spec.timeout && {
       requestTimeoutMs: spec.timeout.requestTimeout,
+    remoteRateLimit:
+      spec.remoteRateLimit &&
+      serviceChoice(context, spec.remoteRateLimit, { ...place, policy: 'remoteRateLimit' }, remoteRateLimit),
       backendRequestTimeoutMs: spec.timeout.backendRequestTimeout,
     },
     retry: spec.retry && {
@@ -93,6 +101,8 @@ export function backendPolicies(
 }
 
 type ConnectionSpec = Pick<RoutePoliciesSpec, 'backendTLS' | 'backendTunnel' | 'backendAuth'>;
+    extAuthz:
+      spec.extAuthz && serviceChoice(context, always(spec.extAuthz), { ...place, policy: 'extAuthz' }, extAuthz),
 
 /** What routes and backends alike say about connecting to a backend. */
 function connection(
@@ -119,6 +129,32 @@ export function connectionPolicies(context: Context, spec: unknown, { path, key 
   // `as`: the schema of connections is recursive, so its type is not known where it is used.
   return backendPolicies(context, spec as BackendPoliciesSpec | undefined, { path: [...path, 'policies'], key });
 }
+/** What normalizes one set of settings of a policy that calls a service; undefined after a problem. */
+type ServicePolicy<S, T> = (
+  context: Context,
+  specs: { readonly spec: S; readonly policies: BackendPolicies },
+  place: Place,
+) => T | undefined;
+
+/** The settings of a policy that calls a service, each with the policies of its connection. */
+function serviceChoice<S extends { readonly policies?: unknown }, T>(
+  context: Context,
+  choice: Choice<S>,
+  { policy, path, key }: Place & { readonly policy: string },
+  normalize: ServicePolicy<S, T>,
+): Choice<T> | undefined {
+  const conditional = choice.entries.length > 1 || choice.entries[0]?.condition !== undefined;
+  return wholeChoice(
+    mapChoice(choice, (spec, index) => {
+      const place: Place = {
+        path: [...path, policy, ...(conditional ? ['conditional', index] : [])],
+        key: `${key}/${policy}${conditional ? index : ''}`,
+      };
+      return normalize(context, { spec, policies: connectionPolicies(context, spec.policies, place) }, place);
+    }),
+  );
+}
+
 
 /** Drops the keys that hold nothing, so that merging need not tell undefined from absent. */
 function present<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -17,6 +17,7 @@ const BACKEND_KEYS: readonly (keyof RoutePolicies & keyof BackendPolicies)[] = [
   'backendTunnel',
   'backendAuth',
   'authorization',
+  'extAuthz',
   'transformations',
 ];
 

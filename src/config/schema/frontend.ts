@@ -137,7 +137,7 @@ export const frontendPolicies = withRule(
       tls: tls.optional(),
       tcp: object('TCP on every listener.', { keepalives }).optional(),
       networkAuthorization: notBuilt(authorization, '`networkAuthorization`'),
-      networkExtAuthz: notBuilt(networkExtAuthz, '`networkExtAuthz`'),
+      networkExtAuthz: networkExtAuthz.optional(),
       proxyProtocol: proxyProtocol.optional(),
       proxy: proxyProtocol.optional().describe('Other spelling of `proxyProtocol`.'),
       connect: connect.optional(),

@@ -14,7 +14,7 @@ import { cors } from './policy/cors.ts';
 import { csrf } from './policy/csrf.ts';
 import { delay } from './policy/delay.ts';
 import { directResponse } from './policy/direct-response.ts';
-import { extAuthz } from './policy/ext-authz.ts';
+import { extAuthz, networkExtAuthz as connectionExtAuthz, plainExtAuthz } from './policy/ext-authz.ts';
 import { extProc } from './policy/ext-proc.ts';
 import { headerModifier } from './policy/header-modifier.ts';
 import { health } from './policy/health.ts';
@@ -48,7 +48,7 @@ export const gatewayPolicyShape = {
   oidc: oidc.optional(),
   jwtAuth: jwtAuth.optional(),
   authorization: authorization.optional(),
-  extAuthz: notBuilt(authz, 'the policy `extAuthz`'),
+  extAuthz: extAuthz(connection).optional(),
   extProc: notBuilt(extProc(connection), 'the policy `extProc`'),
   cors: cors.optional(),
   transformations: transformations.optional(),
@@ -63,7 +63,7 @@ export const routePolicyShape = {
   ...gatewayPolicyShape,
   csrf: csrf.optional(),
   localRateLimit: localRateLimit.optional(),
-  remoteRateLimit: notBuilt(remoteRateLimit(connection), 'the policy `remoteRateLimit`'),
+  remoteRateLimit: remoteRateLimit(connection).optional(),
   timeout: timeout.optional(),
   retry: retry.optional(),
   buffer: buffer.optional(),
@@ -109,7 +109,7 @@ const backendShape = {
   responseHeaderModifier: headerModifier.optional(),
   requestRedirect: requestRedirect.optional(),
   health: health.optional(),
-  extAuthz: notBuilt(authz, 'the policy `extAuthz`'),
+  extAuthz: plainExtAuthz(connection).optional(),
   authorization: authorization.optional(),
   mcpAuthorization: notBuilt(authorization, 'the policy `mcpAuthorization`'),
   mcpGuardrails: notBuilt(guardrails, 'the policy `mcpGuardrails`'),
@@ -129,7 +129,7 @@ export const tcpBackendPolicies = object('Policies of a backend of a TCP route.'
 });
 
 /** `extAuthz` of the connection level. */
-export const networkExtAuthz = authz;
+export const networkExtAuthz = connectionExtAuthz(connection);
 
 export type GatewayPoliciesSpec = z.output<typeof gatewayPolicies>;
 export type RoutePoliciesSpec = z.output<typeof routePolicies>;

@@ -10,7 +10,7 @@ import type { HttpRequest } from '../../../proxy/exchange/message.ts';
 import { Sweeper } from '../../../proxy/http1/sweeper.ts';
 import { BoundPort } from '../../../proxy/listener/bind.ts';
 import { compileBind } from '../../../proxy/listener/compiled.ts';
-import type { ConnectionError, ConnectionLabels, DialTunnel, TcpRecord } from '../../../proxy/listener/contract.ts';
+import type { Admit, ConnectionError, ConnectionLabels, DialTunnel, TcpRecord } from '../../../proxy/listener/contract.ts';
 import { http1Service } from '../../../proxy/listener/http1.ts';
 import type {
   Bind,
@@ -126,7 +126,7 @@ export class TestPort {
 
   constructor(
     bind: Bind,
-    options: { frontend?: FrontendPolicies; handler?: RequestHandler; dial?: DialTunnel; random?: number } = {},
+    options: { frontend?: FrontendPolicies; handler?: RequestHandler; dial?: DialTunnel; random?: number; admit?: Admit } = {},
   ) {
     const handler = options.handler ?? echo;
     const notify = (): void => {
@@ -161,6 +161,7 @@ export class TestPort {
         this.errors.push(error);
         notify();
       },
+      admit: options.admit ?? (() => true),
       random: () => options.random ?? 0,
       nextConnectionId: () => (this.#ids += 1),
     });

@@ -1,0 +1,18 @@
+import type { ServiceRef } from './policy-service.ts';
+
+/** Counters that an external service keeps. */
+export interface RemoteRateLimit {
+  readonly service: ServiceRef;
+  readonly domain: string;
+  readonly descriptors: readonly RateLimitDescriptor[];
+  readonly failureMode: 'failClosed' | 'failOpen';
+}
+
+/** What a request is counted under; values are expressions. */
+export interface RateLimitDescriptor {
+  readonly entries: readonly { readonly key: string; readonly value: string }[];
+  /** How much a request counts; one without it. */
+  readonly cost?: string | undefined;
+  /** Gives the limit instead of the service's own. */
+  readonly limitOverride?: string | undefined;
+}
