@@ -10,17 +10,18 @@ import { csrf } from './csrf/compile.ts';
 import { delay } from './delay/compile.ts';
 import { directResponse } from './direct-response/compile.ts';
 import type { Effective } from './effective.ts';
+import { extAuthz } from './ext-authz/compile.ts';
 import { requestHeaderModifier, responseHeaderModifier, settledHost } from './header-modifier/compile.ts';
 import { jwtAuth } from './jwt-auth/compile.ts';
 import type { RequestLine } from './line.ts';
 import { always, onBackend, onBackendResponse, onGateway, onGatewayResponse, onRoute, onRouteResponse } from './line.ts';
-import { extAuthz } from './ext-authz/compile.ts';
 import { localRateLimit } from './local-rate-limit/compile.ts';
 import type { MirrorPlan } from './request-mirror/compile.ts';
 import { mirrorPlans } from './request-mirror/compile.ts';
 import { notingReads } from './reads.ts';
 import { oidc } from './oidc/compile.ts';
 import { stripReservedCookies } from './oidc/reserved-cookies.ts';
+import { remoteRateLimit } from './remote-rate-limit/compile.ts';
 import { requestRedirect } from './request-redirect/compile.ts';
 import type { RetryPlan } from './retry/compile.ts';
 import { retry, retryPlan } from './retry/compile.ts';
@@ -33,7 +34,6 @@ import { hostRewriteOf, urlRewrite } from './url-rewrite/compile.ts';
 /**
  * The order in which policies meet a request before its route is chosen. Its place in the order: cors, oidc, jwtAuth,
  * basicAuth, apiKey, extAuthz, authorization, extProc, transformations.
-import { remoteRateLimit } from './remote-rate-limit/compile.ts';
  */
 const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
   // First: preflights carry no credentials, and refusals of what follows need the headers too.
@@ -44,6 +44,8 @@ const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
   onGateway('jwtAuth', 'gateway jwt', jwtAuth),
   // After the logins that people use.
   onGateway('apiKey', 'gateway api key', apiKey),
+  // After everything that finds out who calls, before the rules that read what the service says.
+  onGateway('extAuthz', 'gateway ext authz', extAuthz),
   // After everything that finds out who calls.
   onGateway('authorization', 'gateway authorization', authorization),
   // Once callers that may not are refused, and before whatever could answer.
@@ -58,8 +60,6 @@ const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
  */
 const routeRequestOrder = [
   // First: its deadline bounds every wait that follows.
-  // After everything that finds out who calls, before the rules that read what the service says.
-  onGateway('extAuthz', 'gateway ext authz', extAuthz),
   onRoute('timeout', null, timeout),
   // Before whatever asks for credentials: preflights carry none, and refusals need the headers too.
   onRoute('cors', 'cors', cors),
@@ -71,6 +71,8 @@ const routeRequestOrder = [
   onRoute('jwtAuth', 'jwt auth', jwtAuth),
   // After the logins that people use.
   onRoute('apiKey', 'api key', apiKey),
+  // After everything that finds out who calls, before the rules that read what the service says.
+  onRoute('extAuthz', 'ext authz', extAuthz),
   // After everything that finds out who calls, before anything that counts or changes.
   onRoute('authorization', 'authorization', authorization),
   // Once callers that may not are refused, and before whatever could answer.
@@ -79,6 +81,8 @@ const routeRequestOrder = [
   onRoute('retry', null, retry),
   // Once it is known who asks, and before anything that costs: a refused request is cheap.
   onRoute('localRateLimit', 'local rate limit', localRateLimit),
+  // After the limit that costs no call.
+  onRoute('remoteRateLimit', 'remote rate limit', remoteRateLimit),
   // Before whatever reads or changes the request, which then has the whole body.
   onRoute('buffer', 'buffer', ({ request }, context) =>
     request === undefined ? null : bufferRequest(request, context),
@@ -87,8 +91,6 @@ const routeRequestOrder = [
   onRoute('transformations', 'transformation', transformRequest),
   // After what may change the request, before it goes on.
   onRoute('csrf', 'csrf', csrf),
-  // After everything that finds out who calls, before the rules that read what the service says.
-  onRoute('extAuthz', 'ext authz', extAuthz),
   // Before the rewrite, whose authority wins.
   onRoute('requestHeaderModifier', 'request header modifier', requestHeaderModifier),
   // Before the redirect, which then sees the new path.
@@ -97,8 +99,6 @@ const routeRequestOrder = [
   onRoute('requestRedirect', 'request redirect', requestRedirect),
   // Before the direct response, so that it is delayed too.
   onRoute('delay', 'delay', delay),
-  // After the limit that costs no call.
-  onRoute('remoteRateLimit', 'remote rate limit', remoteRateLimit),
   // Last: everything that can refuse a request comes before the gateway's own answer.
   onRoute('directResponse', 'direct response', directResponse),
 ];
@@ -107,6 +107,8 @@ const routeRequestOrder = [
 const backendRequestOrder = [
   // First: nothing is signed or changed for a call that is not allowed.
   onBackend('authorization', null, authorization),
+  // After the rules, which cost no call.
+  onBackend('extAuthz', 'backend ext authz', extAuthz),
   // After the route, whose changes it sees.
   onBackend('transformations', 'backend transformation', transformRequest),
   // Literal changes correct computed ones, as on routes.
@@ -123,8 +125,6 @@ const responseOrder = [
   onBackendResponse('responseHeaderModifier', 'backend response header modifier', responseHeaderModifier),
   // Last of those: an overflow replaces the response with all its headers.
   onRouteResponse('buffer', 'buffer', ({ response }, context) =>
-  // After the rules, which cost no call.
-  onBackend('extAuthz', 'backend ext authz', extAuthz),
     response === undefined ? null : bufferResponse(response, context),
   ),
   // From the innermost decision to the outermost: the gateway's word is the last.

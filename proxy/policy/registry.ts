@@ -12,8 +12,8 @@ export const gatewayPolicies = {
   apiKey: 'mostSpecific',
   oidc: 'mostSpecific',
   jwtAuth: 'mostSpecific',
-  authorization: 'rules',
   extAuthz: 'mostSpecific',
+  authorization: 'rules',
   transformations: 'mostSpecific',
 } as const satisfies Record<keyof GatewayPolicies, Merge>;
 
@@ -22,8 +22,8 @@ export const routePolicies = {
   ...gatewayPolicies,
   csrf: 'mostSpecific',
   localRateLimit: 'mostSpecific',
-  timeout: 'mostSpecific',
   remoteRateLimit: 'mostSpecific',
+  timeout: 'mostSpecific',
   retry: 'mostSpecific',
   buffer: 'leastSpecific',
   delay: 'mostSpecific',
@@ -47,8 +47,8 @@ export const backendPolicies = {
   backendTunnel: 'mostSpecific',
   backendAuth: 'mostSpecific',
   health: 'mostSpecific',
-  authorization: 'rules',
   sessionAffinity: 'mostSpecific',
   extAuthz: 'mostSpecific',
+  authorization: 'rules',
   transformations: 'mostSpecific',
 } as const satisfies Record<keyof BackendPolicies, Merge>;

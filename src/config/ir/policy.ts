@@ -220,13 +220,13 @@ export interface FrontendPolicies {
   };
   readonly tcp?: { readonly keepalives: Keepalives } | undefined;
   readonly proxyProtocol?: { readonly version: 'v1' | 'v2' | 'all'; readonly mode: 'strict' | 'optional' } | undefined;
+  /** Asked about each connection. */
+  readonly networkExtAuthz?: ExtAuthz | undefined;
   readonly connect: { readonly mode: 'deny' | 'route' | 'tunnel' };
   readonly accessLog: AccessLog;
   readonly tracing?: Tracing | undefined;
 }
 
-  /** Asked about each connection. */
-  readonly networkExtAuthz?: ExtAuthz | undefined;
 export interface FrontendHttp {
   readonly maxBufferSize: number;
   readonly http1MaxHeaders: number;

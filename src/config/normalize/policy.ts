@@ -10,8 +10,8 @@ import type {
   RequestRedirect,
   RoutePolicies,
   UrlRewrite,
-import type { Choice } from '../ir/policy/conditional.ts';
 } from '../ir/policy.ts';
+import type { Choice } from '../ir/policy/conditional.ts';
 import type { Keepalives } from '../ir/process.ts';
 import type { BackendPoliciesSpec, GatewayPoliciesSpec, RoutePoliciesSpec } from '../schema/policy-sets.ts';
 import type { DirectResponseSpec } from '../schema/policy/direct-response.ts';
@@ -23,17 +23,17 @@ import type { UrlRewriteSpec } from '../schema/policy/url-rewrite.ts';
 import type { Context } from './context.ts';
 import { apiKey } from './policy/api-key.ts';
 import { authorization } from './policy/authorization.ts';
+import { cors } from './policy/cors.ts';
 import { always, mapChoice, wholeChoice } from './policy/conditional.ts';
 import { extAuthz } from './policy/ext-authz.ts';
-import { cors } from './policy/cors.ts';
 import { backendAuth } from './policy/backend-auth.ts';
 import { backendTunnel } from './policy/backend-tunnel.ts';
 import { jwtAuth } from './policy/jwt-auth.ts';
 import { oidc } from './policy/oidc.ts';
 import { localRateLimit } from './policy/local-rate-limit.ts';
 import { plainTransformations, transformations } from './policy/transformations.ts';
-import { simpleBackendRef, type Place } from './simple-backend.ts';
 import { remoteRateLimit } from './policy/remote-rate-limit.ts';
+import { simpleBackendRef, type Place } from './simple-backend.ts';
 import { backendTls } from './tls.ts';
 
 /** Policies of a listener, which routes take too; a policy that is not there is not a key of the result. */
@@ -43,9 +43,9 @@ export function gatewayPolicies(context: Context, spec: GatewayPoliciesSpec, pla
     jwtAuth: spec.jwtAuth && jwtAuth(context, spec.jwtAuth, [...place.path, 'jwtAuth']),
     cors: spec.cors && cors(spec.cors),
     apiKey: spec.apiKey && apiKey(context, spec.apiKey, [...place.path, 'apiKey']),
+    extAuthz: spec.extAuthz && serviceChoice(context, spec.extAuthz, { ...place, policy: 'extAuthz' }, extAuthz),
     authorization: spec.authorization && authorization(spec.authorization),
     transformations: spec.transformations && transformations(spec.transformations),
-    extAuthz: spec.extAuthz && serviceChoice(context, spec.extAuthz, { ...place, policy: 'extAuthz' }, extAuthz),
   });
 }
 
@@ -56,11 +56,11 @@ export function routePolicies(context: Context, spec: RoutePoliciesSpec | undefi
     ...gatewayPolicies(context, spec, place),
     csrf: spec.csrf,
     localRateLimit: spec.localRateLimit && localRateLimit(spec.localRateLimit, place),
-    timeout: spec.timeout && {
-      requestTimeoutMs: spec.timeout.requestTimeout,
     remoteRateLimit:
       spec.remoteRateLimit &&
       serviceChoice(context, spec.remoteRateLimit, { ...place, policy: 'remoteRateLimit' }, remoteRateLimit),
+    timeout: spec.timeout && {
+      requestTimeoutMs: spec.timeout.requestTimeout,
       backendRequestTimeoutMs: spec.timeout.backendRequestTimeout,
     },
     retry: spec.retry && {
@@ -96,13 +96,13 @@ export function backendPolicies(
     tcp: spec.tcp && backendTcp(spec.tcp),
     health: spec.health && health(spec.health),
     transformations: spec.transformations && plainTransformations(spec.transformations),
+    extAuthz:
+      spec.extAuthz && serviceChoice(context, always(spec.extAuthz), { ...place, policy: 'extAuthz' }, extAuthz),
     authorization: spec.authorization && authorization(spec.authorization),
   });
 }
 
 type ConnectionSpec = Pick<RoutePoliciesSpec, 'backendTLS' | 'backendTunnel' | 'backendAuth'>;
-    extAuthz:
-      spec.extAuthz && serviceChoice(context, always(spec.extAuthz), { ...place, policy: 'extAuthz' }, extAuthz),
 
 /** What routes and backends alike say about connecting to a backend. */
 function connection(
@@ -124,11 +124,6 @@ function connection(
   };
 }
 
-/** Policies of a connection that a policy makes itself; `place` is that of the policy, whose key `policies` holds them. */
-export function connectionPolicies(context: Context, spec: unknown, { path, key }: Place): BackendPolicies {
-  // `as`: the schema of connections is recursive, so its type is not known where it is used.
-  return backendPolicies(context, spec as BackendPoliciesSpec | undefined, { path: [...path, 'policies'], key });
-}
 /** What normalizes one set of settings of a policy that calls a service; undefined after a problem. */
 type ServicePolicy<S, T> = (
   context: Context,
@@ -155,6 +150,11 @@ function serviceChoice<S extends { readonly policies?: unknown }, T>(
   );
 }
 
+/** Policies of a connection that a policy makes itself; `place` is that of the policy, whose key `policies` holds them. */
+export function connectionPolicies(context: Context, spec: unknown, { path, key }: Place): BackendPolicies {
+  // `as`: the schema of connections is recursive, so its type is not known where it is used.
+  return backendPolicies(context, spec as BackendPoliciesSpec | undefined, { path: [...path, 'policies'], key });
+}
 
 /** Drops the keys that hold nothing, so that merging need not tell undefined from absent. */
 function present<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
