@@ -1,3 +1,5 @@
+import { guarded, manyKeys, manyRules, type PolicyCase } from './policies.ts';
+
 /** One kind of traffic. */
 export interface BenchCase {
   readonly name: string;
@@ -12,6 +14,8 @@ export interface BenchCase {
   readonly http2: boolean;
   /** Number of routes in a proxy that has routes; the path of this case meets the last one. */
   readonly routes: number;
+  /** Policies of the route; such a case is for the engine alone. */
+  readonly policy?: PolicyCase;
 }
 
 const PLAIN = { bodyBytes: 0, connections: 64, streams: 1, tls: false, http2: false, routes: 1 } as const;
@@ -39,4 +43,13 @@ export const CASES: readonly BenchCase[] = [
     tls: true,
     http2: true,
   },
+  {
+    ...PLAIN,
+    name: 'policies',
+    summary: 'small JSON with a token, rules, a rate limit and a transformation',
+    path: '/r/0/small',
+    policy: guarded(),
+  },
+  { ...PLAIN, name: 'keys', summary: 'small JSON with one of 100,000 keys', path: '/r/0/small', policy: manyKeys() },
+  { ...PLAIN, name: 'rules', summary: 'small JSON after 250 rules', path: '/r/0/small', policy: manyRules() },
 ];

@@ -36,9 +36,12 @@ async function wrk(folder: string, benchCase: BenchCase, port: number, seconds: 
   const script = path.join(folder, `wrk-${benchCase.name}.lua`);
   const body =
     benchCase.bodyBytes > 0 ? `wrk.method = "POST"\nwrk.body = string.rep("a", ${benchCase.bodyBytes})\n` : '';
+  const headers = Object.entries(benchCase.policy?.headers ?? {})
+    .map(([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}\n`)
+    .join('');
   writeFileSync(
     script,
-    `${body}done = function(s, l)
+    `${body}${headers}done = function(s, l)
   local e = s.errors
   io.write(string.format("result %d %d %d %d %d %d\\n", s.requests, s.duration, l:percentile(50), l:percentile(99), l:percentile(99.9),
     e.connect + e.read + e.write + e.status + e.timeout))
@@ -61,7 +64,15 @@ async function h2load(folder: string, benchCase: BenchCase, port: number, second
   const protocol = benchCase.http2 ? [`-m${benchCase.streams}`] : ['--h1'];
   const body = benchCase.bodyBytes > 0 ? ['-d', bodyFile] : [];
   const wholeSeconds = Math.max(1, Math.round(seconds));
-  const args = ['-t1', `-c${benchCase.connections}`, `-D${wholeSeconds}`, `--log-file=${log}`, ...protocol, ...body];
+  const args = [
+    '-t1',
+    `-c${benchCase.connections}`,
+    `-D${wholeSeconds}`,
+    `--log-file=${log}`,
+    ...protocol,
+    ...body,
+    ...headerWords(benchCase),
+  ];
   const output = await finish(['h2load', ...args, urlOf(benchCase, port)]);
   const rows = readFileSync(log, 'utf8').trim().split('\n');
   const times: number[] = [];
@@ -88,6 +99,7 @@ async function autocannon(benchCase: BenchCase, port: number, seconds: number): 
     '-d',
     String(Math.max(1, Math.round(seconds))),
     ...body,
+    ...headerWords(benchCase),
   ];
   const output = await finish([process.execPath, script, ...args, urlOf(benchCase, port)], {
     NODE_TLS_REJECT_UNAUTHORIZED: '0',
@@ -110,6 +122,11 @@ async function autocannon(benchCase: BenchCase, port: number, seconds: number): 
     p999: latency.p99_9 * 1000,
     errors: report.errors + report.non2xx,
   };
+}
+
+/** `-H` of h2load and autocannon. */
+function headerWords({ policy }: BenchCase): string[] {
+  return Object.entries(policy?.headers ?? {}).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
 }
 
 /** Runs a command beside the upstream and gives what it printed. */

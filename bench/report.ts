@@ -74,6 +74,8 @@ export function targets(results: readonly (Measurement | Skipped)[]): readonly T
     results.filter(isMeasurement).find((one) => one.case === name && one.subject === subject)?.cpuMicros;
   const ratio = (a: number | undefined, b: number | undefined): number | undefined =>
     a === undefined || b === undefined ? undefined : a / b;
+  const added = (a: number | undefined, b: number | undefined): number | undefined =>
+    a === undefined || b === undefined ? undefined : 4 * (a - b);
   const idle = results
     .filter(isMeasurement)
     .find((one) => one.case === 'small' && one.subject === ENGINE)?.idleRssBytes;
@@ -92,6 +94,21 @@ export function targets(results: readonly (Measurement | Skipped)[]): readonly T
       target: `stream: processor time against ${YARDSTICK}`,
       limit: 1.5,
       reached: ratio(cost('stream', ENGINE), cost('stream', YARDSTICK)),
+    },
+    {
+      target: 'token, rules, limit and transformation: processor time against the plain route',
+      limit: 1.5,
+      reached: ratio(cost('policies', ENGINE), cost('policies', `${ENGINE}-1`)),
+    },
+    {
+      target: '100,000 API keys: processor time against one key',
+      limit: 1.1,
+      reached: ratio(cost('keys', ENGINE), cost('keys', `${ENGINE}-1`)),
+    },
+    {
+      target: '1,000 rules: microseconds of processor time (four times what 250 add)',
+      limit: 1000,
+      reached: added(cost('rules', ENGINE), cost('rules', `${ENGINE}-1`)),
     },
     {
       target: 'resident memory idle, one data thread, MiB',

@@ -54,12 +54,12 @@ export const SUBJECTS: readonly Subject[] = [
   {
     name: 'direct',
     missing: (benchCase) =>
-      benchCase.tls || benchCase.routes > 1 ? 'the upstream speaks plain HTTP/1.1 and has no routes' : undefined,
+      benchCase.tls || benchCase.routes > 1 ? 'the upstream speaks plain HTTP/1.1 and has no routes' : alone(benchCase),
     start: () => startUpstream(CORES.measured),
   },
   {
     name: 'undici',
-    missing: () => undefined,
+    missing: alone,
     start: (benchCase, around) => {
       const files =
         benchCase.tls && around.certificate !== undefined ? [around.certificate.cert, around.certificate.key] : [];
@@ -73,8 +73,16 @@ export const SUBJECTS: readonly Subject[] = [
       );
     },
   },
-  { name: 'nginx', missing: () => (has('nginx') ? undefined : 'nginx is not installed'), start: startNginx },
-  { name: 'haproxy', missing: () => (has('haproxy') ? undefined : 'haproxy is not installed'), start: startHaproxy },
+  {
+    name: 'nginx',
+    missing: (benchCase) => (has('nginx') ? alone(benchCase) : 'nginx is not installed'),
+    start: startNginx,
+  },
+  {
+    name: 'haproxy',
+    missing: (benchCase) => (has('haproxy') ? alone(benchCase) : 'haproxy is not installed'),
+    start: startHaproxy,
+  },
   {
     name: 'gwctl',
     missing: () => (existsSync(GWCTL) ? undefined : 'bin/gwctl.js does not exist'),
@@ -88,15 +96,25 @@ export const SUBJECTS: readonly Subject[] = [
   {
     // In the same rounds as the many routes: on a shared machine the cases before are too long ago to compare with.
     name: 'gwctl-1',
-    missing: (benchCase) => (benchCase.routes > 1 ? undefined : 'gwctl has one route in this case'),
+    missing: (benchCase) =>
+      benchCase.routes > 1 || benchCase.policy !== undefined ? undefined : 'gwctl has one route in this case',
     start: async (benchCase, around) => {
       const port = await freePort();
       const file = path.join(around.folder, `gwctl-1-${benchCase.name}.yaml`);
-      writeFileSync(file, engineConfig(benchCase, around, port, [benchCase.routes - 1]));
+      const plain = {
+        ...benchCase,
+        ...(benchCase.policy && { policy: { ...benchCase.policy, policies: benchCase.policy.base } }),
+      };
+      writeFileSync(file, engineConfig(plain, around, port, [benchCase.routes - 1]));
       return startServer(pinned(CORES.measured, engineCommand(file)), port);
     },
   },
 ];
+
+/** Policies are measured against the engine without them. */
+function alone(benchCase: BenchCase): string | undefined {
+  return benchCase.policy === undefined ? undefined : 'policies are compared with the plain route of the engine';
+}
 
 export function startUpstream(core: string | undefined): Promise<Server> {
   return startServer(pinned(core, [process.execPath, path.join(HERE, 'upstream.ts')]));
@@ -114,6 +132,7 @@ export function engineConfig(
     name: `r${index}`,
     gateways: 'bench',
     matches: [{ path: { pathPrefix: `/r/${index}` } }],
+    policies: benchCase.policy?.policies,
     backends: [{ host: `127.0.0.1:${around.upstreamPort}` }],
   }));
   // JSON is YAML.
