@@ -12,6 +12,7 @@ const TIMEOUTS: ReadonlySet<number> = new Set([408, 504]);
 export function finish(flight: InFlight, delivery: Delivery): void {
   flight.runtime.live.delete(flight);
   flight.accountAttempt(flight.outcome(delivery));
+  flight.exchange.ended();
   flight.endedAt = performance.now();
   const durationMs = flight.endedAt - flight.exchange.startedAt;
   countRequest(flight, delivery, durationMs);

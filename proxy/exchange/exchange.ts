@@ -45,6 +45,7 @@ export class Exchange {
   /** The client went away before its response was complete. */
   clientGone = false;
   #goneListeners: Set<() => void> | null = null;
+  #endListeners: (() => void)[] | null = null;
   #queued: QueuedHeaders | null = null;
   #memory: Map<object, unknown> | null = null;
 
@@ -87,6 +88,18 @@ export class Exchange {
     this.#goneListeners ??= new Set();
     this.#goneListeners.add(listener);
     return () => this.#goneListeners?.delete(listener);
+  }
+
+  /** Calls `listener` when the exchange is over, however it ended: nothing that it opened may stay open. */
+  onEnd(listener: () => void): void {
+    (this.#endListeners ??= []).push(listener);
+  }
+
+  /** Called by the owner of the exchange when its response, or tunnel, has ended. */
+  ended(): void {
+    const listeners = this.#endListeners;
+    this.#endListeners = null;
+    if (listeners !== null) for (const listener of listeners) listener();
   }
 
   /** Called by the owner of the exchange when the transport reports that the client left. */

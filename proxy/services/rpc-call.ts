@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 import { type RpcOptions, ServiceError } from './contract.ts';
 import { FrameReader } from './grpc-frames.ts';
 import { httpStatusError, statusIn } from './grpc-status.ts';
-import { PushBody } from './push-body.ts';
+import { PushBody } from '../exchange/push-body.ts';
 import { type CallLimits, ServiceCall, type ServiceDeps } from './service-call.ts';
 
 /** What gRPC libraries take by default. */

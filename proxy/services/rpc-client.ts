@@ -2,7 +2,7 @@ import { BufferedBody } from '../exchange/body.ts';
 import type { Connection } from './connection.ts';
 import { type RpcEvents, type RpcMethod, type RpcOptions, type RpcStream, ServiceError } from './contract.ts';
 import { frame } from './grpc-frames.ts';
-import { PushBody } from './push-body.ts';
+import { PushBody } from '../exchange/push-body.ts';
 import { RpcCall } from './rpc-call.ts';
 import type { ServiceDeps } from './service-call.ts';
 
