@@ -103,10 +103,14 @@ export function arithmeticCode<C>(op: ArithmeticOp, [left, right]: Pair<C>, at: 
     if (x instanceof CelError) return x;
     if (y instanceof CelError) return y;
     if (isInt(x) && isInt(y)) return located(intArithmetic(op, x, y), at);
-    if (op === '+' && isList(x) && !frame.spend((x.length + (isList(y) ? y.length : 0)) >> 4)) return exhausted();
-    const longBytes = isBytes(x) && isBytes(y) && !frame.spend((x.length + y.length) >> 12);
-    return longBytes ? exhausted() : located(arithmetic(op, x, y), at);
+    if (op === '+' && !frame.spend(costOfJoining(x) + costOfJoining(y))) return exhausted();
+    return located(arithmetic(op, x, y), at);
   };
+}
+
+function costOfJoining(value: Value): number {
+  if (isList(value)) return value.length >> 4;
+  return lengthOf(value) >> 11;
 }
 
 /** Both operands have one type; times and durations combine as their names say. */

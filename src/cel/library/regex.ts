@@ -1,73 +1,106 @@
 import { RE2JS } from 're2js';
-import type { FunctionDef } from '../compile/host.ts';
+import type { FunctionDef, Meter } from '../compile/host.ts';
 import { tooLong } from '../compile/operators.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { MAX_TEXT } from '../value/text.ts';
 import { CelError, failure, noOverload, type Result, type Value } from '../value/value.ts';
-import { both, method, slow } from './define.ts';
+import { both, method, noMeter } from './define.ts';
 
 const MAX_CACHED = 256;
+/** Of the compiled form: larger ones take seconds for texts of ordinary length. */
+const MAX_PROGRAM = 10_000;
 
-/** Regular expressions in RE2 syntax, in linear time. Compiled ones are kept, the oldest leaving first. */
+/** Regular expressions in RE2 syntax, in linear time. */
 export function regexFunctions(): readonly FunctionDef[] {
-  const compiled = new Map<string, RE2JS | CelError>();
-  const regex = (source: string): RE2JS | CelError => {
-    const known = compiled.get(source);
-    if (known !== undefined) return known instanceof CelError ? failure(known.message) : known;
-    const made = compileRegex(source);
-    const oldest = compiled.size >= MAX_CACHED ? compiled.keys().next().value : undefined;
-    if (oldest !== undefined) compiled.delete(oldest);
-    compiled.set(source, made);
-    return made;
-  };
+  const cache = new RegexCache();
   return [
-    slow(
-      16,
-      both('matches', (text, pattern) => matches(regex, text, pattern)),
-    ),
-    slow(
-      16,
-      method('regexReplace', (text, pattern, to) => replaceFirst(regex, [text, pattern, to])),
-    ),
+    {
+      ...both('matches', noMeter, [2, 2]),
+      metered: (meter, text = null, pattern = null) => matches({ cache, meter }, text, pattern),
+    },
+    {
+      ...method('regexReplace', noMeter, [3, 3]),
+      metered: (meter, text = null, pattern = null, to = null) => replaceFirst({ cache, meter }, [text, pattern, to]),
+    },
   ];
 }
 
-type Compile = (source: string) => RE2JS | CelError;
+interface Work {
+  readonly cache: RegexCache;
+  readonly meter: Meter;
+}
 
-function compileRegex(source: string): RE2JS | CelError {
-  try {
-    return RE2JS.compile(source);
-  } catch (error) {
-    return failure(`not a regular expression in RE2 syntax: ${messageOf(error)}`);
+/** Compiled regular expressions by their source, the oldest leaving first. */
+class RegexCache {
+  readonly #compiled = new Map<string, RE2JS | string>();
+  // Most configurations have one pattern, or use each in turn many times.
+  #lastSource = '';
+  #last: RE2JS | null = null;
+
+  get(source: string, meter: Meter): RE2JS | CelError {
+    if (this.#last !== null && source === this.#lastSource) return this.#last;
+    const found = this.#compiled.get(source) ?? this.#compile(source, meter);
+    if (typeof found === 'string') return failure(found);
+    this.#lastSource = source;
+    this.#last = found;
+    return found;
   }
+
+  #compile(source: string, meter: Meter): RE2JS | string {
+    const made = compileRegex(source);
+    meter.left -= 100 + 2 * (typeof made === 'string' ? source.length : made.programSize());
+    const oldest = this.#compiled.size >= MAX_CACHED ? this.#compiled.keys().next().value : undefined;
+    if (oldest !== undefined) this.#compiled.delete(oldest);
+    this.#compiled.set(source, made);
+    return made;
+  }
+}
+
+/** What is wrong with it, as a text, when it can't be used. */
+function compileRegex(source: string): RE2JS | string {
+  try {
+    const regex = RE2JS.compile(source);
+    return regex.programSize() > MAX_PROGRAM ? 'the regular expression is too large' : regex;
+  } catch (error) {
+    return `not a regular expression in RE2 syntax: ${messageOf(error)}`;
+  }
+}
+
+/** The compiled pattern, when there is enough work left for the text: at worst, each character meets the whole program. */
+function prepare({ cache, meter }: Work, text: string, pattern: string): RE2JS | CelError {
+  const regex = cache.get(pattern, meter);
+  if (regex instanceof CelError) return regex;
+  meter.left -= Math.floor((text.length * regex.programSize()) / 256);
+  return meter.left < 0 ? new CelError('limit', 'the text is too long for this regular expression') : regex;
 }
 
 /** Anywhere in the text, unless the pattern is anchored. */
-function matches(compile: Compile, text: Value, pattern: Value): Result {
+function matches(work: Work, text: Value, pattern: Value): Result {
   if (typeof text !== 'string' || typeof pattern !== 'string') return noOverload('matches', text, pattern);
-  const regex = compile(pattern);
+  const regex = prepare(work, text, pattern);
   return regex instanceof CelError ? regex : regex.test(text);
 }
 
+const GROUP = /\$(?:(\$)|([0-9A-Za-z_]+)|\{([0-9A-Za-z_]+)\})/g;
+
 /** Replaces the first match; `$1` and `${name}` stand for groups, `$$` for a dollar sign. */
-function replaceFirst(compile: Compile, [text, pattern, to]: readonly [Value, Value, Value]): Result {
+function replaceFirst(work: Work, [text, pattern, to]: readonly [Value, Value, Value]): Result {
   if (typeof text !== 'string' || typeof pattern !== 'string' || typeof to !== 'string') {
     return noOverload('regexReplace', text, pattern, to);
   }
-  const regex = compile(pattern);
+  const regex = prepare(work, text, pattern);
   if (regex instanceof CelError) return regex;
   const matcher = regex.matcher(text);
   if (!matcher.find()) return text;
-  const groups = regex.namedGroups();
-  const inserted = to.replaceAll(
-    /\$(?:(\$)|([0-9A-Za-z_]+)|\{([0-9A-Za-z_]+)\})/g,
-    (whole, dollar: string | undefined, bare: string | undefined, braced: string | undefined) => {
-      if (dollar !== undefined) return '$';
-      const name = bare ?? braced ?? whole;
-      const group = /^\d+$/.test(name) ? Number(name) : groups[name];
-      return group === undefined || group > regex.groupCount() ? '' : (matcher.group(group) ?? '');
-    },
-  );
-  const replaced = text.slice(0, matcher.start()) + inserted + text.slice(matcher.end());
-  return replaced.length > MAX_TEXT ? tooLong() : replaced;
+  const names = regex.namedGroups();
+  let length = text.length + to.length;
+  const inserted = to.replaceAll(GROUP, (whole, dollar?: string, bare?: string, braced?: string) => {
+    if (dollar !== undefined) return '$';
+    const name = bare ?? braced ?? whole;
+    const group = /^\d+$/.test(name) ? Number(name) : names[name];
+    const found = group === undefined || group > regex.groupCount() ? '' : (matcher.group(group) ?? '');
+    length += found.length;
+    return length > MAX_TEXT ? '' : found;
+  });
+  return length > MAX_TEXT ? tooLong() : text.slice(0, matcher.start()) + inserted + text.slice(matcher.end());
 }

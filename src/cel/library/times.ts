@@ -34,13 +34,13 @@ const NANOS_PER: Readonly<Record<string, bigint>> = {
 export const timeFunctions: readonly FunctionDef[] = [
   ...Object.entries(parts).map(([name, part]) =>
     slow(
-      20,
+      60,
       method(name, (value, zone) => partOf(name, part, [value, zone]), [1, 2]),
     ),
   ),
   ...Object.entries(clockParts).map(([name, part]) =>
     slow(
-      20,
+      60,
       method(
         name,
         (value, zone) =>
