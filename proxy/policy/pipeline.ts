@@ -1,6 +1,7 @@
 import type { BackendPolicies, GatewayPolicies, RoutePolicies } from '../../src/config/ir/index.ts';
 import { apiKey } from './api-key/compile.ts';
 import { authorization } from './authorization/compile.ts';
+import { basicAuth } from './basic-auth/compile.ts';
 import { bufferRequest, bufferResponse } from './buffer/compile.ts';
 import { collectRequestBody } from './body-for-expressions/collect.ts';
 import { bodyForLater, composeRequest, composeResponse } from './compose.ts';
@@ -42,6 +43,8 @@ const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
   onGateway('oidc', 'gateway oidc', oidc),
   // Before whatever reads the claims.
   onGateway('jwtAuth', 'gateway jwt', jwtAuth),
+  // Where tokens are asked for too, those come first: a password costs more to check.
+  onGateway('basicAuth', 'gateway basic auth', basicAuth),
   // After the logins that people use.
   onGateway('apiKey', 'gateway api key', apiKey),
   // After everything that finds out who calls, before the rules that read what the service says.
@@ -69,6 +72,8 @@ const routeRequestOrder = [
   always('reservedCookies', stripReservedCookies),
   // Before whatever reads the claims.
   onRoute('jwtAuth', 'jwt auth', jwtAuth),
+  // Where tokens are asked for too, those come first: a password costs more to check.
+  onRoute('basicAuth', 'basic auth', basicAuth),
   // After the logins that people use.
   onRoute('apiKey', 'api key', apiKey),
   // After everything that finds out who calls, before the rules that read what the service says.

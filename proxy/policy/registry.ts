@@ -9,6 +9,7 @@ export type Merge = 'mostSpecific' | 'leastSpecific' | 'rules';
 /** Every policy of the gateway phase, which is a policy of the route phase too. */
 export const gatewayPolicies = {
   cors: 'mostSpecific',
+  basicAuth: 'mostSpecific',
   apiKey: 'mostSpecific',
   oidc: 'mostSpecific',
   jwtAuth: 'mostSpecific',

@@ -16,6 +16,7 @@ import type {
 } from '../../../src/config/ir/index.ts';
 import { formatDuration } from '../../../src/shared/duration.ts';
 import { REDACTED } from '../../../src/shared/secret.ts';
+import { callerPolicies } from './caller-policies.ts';
 import { shownAccessLog, shownOtlpLog, shownTracing } from '../../telemetry/shown-policies.ts';
 
 type Shown = Readonly<Record<string, unknown>>;
@@ -141,6 +142,7 @@ function sharedPolicies(policies: RoutePolicies & BackendPolicies): [string, unk
   const { requestHeaderModifier, responseHeaderModifier, requestMirror, backendTLS, backendTunnel, backendAuth } =
     policies;
   return [
+    ...callerPolicies(policies),
     ['requestHeaderModifier', requestHeaderModifier && modifier(requestHeaderModifier)],
     ['responseHeaderModifier', responseHeaderModifier && modifier(responseHeaderModifier)],
     ['requestMirror', requestMirror && requestMirror.map(mirror)],

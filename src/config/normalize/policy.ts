@@ -23,6 +23,7 @@ import type { UrlRewriteSpec } from '../schema/policy/url-rewrite.ts';
 import type { Context } from './context.ts';
 import { apiKey } from './policy/api-key.ts';
 import { authorization } from './policy/authorization.ts';
+import { basicAuth } from './policy/basic-auth.ts';
 import { cors } from './policy/cors.ts';
 import { always, mapChoice, wholeChoice } from './policy/conditional.ts';
 import { extAuthz } from './policy/ext-authz.ts';
@@ -42,6 +43,7 @@ export function gatewayPolicies(context: Context, spec: GatewayPoliciesSpec, pla
     oidc: spec.oidc && oidc(context, spec.oidc, place),
     jwtAuth: spec.jwtAuth && jwtAuth(context, spec.jwtAuth, [...place.path, 'jwtAuth']),
     cors: spec.cors && cors(spec.cors),
+    basicAuth: spec.basicAuth && basicAuth(context, spec.basicAuth, [...place.path, 'basicAuth']),
     apiKey: spec.apiKey && apiKey(context, spec.apiKey, [...place.path, 'apiKey']),
     extAuthz: spec.extAuthz && serviceChoice(context, spec.extAuthz, { ...place, policy: 'extAuthz' }, extAuthz),
     authorization: spec.authorization && authorization(spec.authorization),

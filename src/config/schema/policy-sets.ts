@@ -52,7 +52,7 @@ export const gatewayPolicyShape = {
   extProc: notBuilt(extProc(connection), 'the policy `extProc`'),
   cors: cors.optional(),
   transformations: transformations.optional(),
-  basicAuth: notBuilt(basicAuth, 'the policy `basicAuth`'),
+  basicAuth: basicAuth.optional(),
   apiKey: apiKey.optional(),
 };
 

@@ -1,0 +1,47 @@
+import type {
+  ApiKeyAuth,
+  Authorization,
+  BackendPolicies,
+  BasicAuth,
+  CredentialLocation,
+  RoutePolicies,
+} from '../../../src/config/ir/index.ts';
+import { formatDuration } from '../../../src/shared/duration.ts';
+import { REDACTED } from '../../../src/shared/secret.ts';
+
+type Shown = Readonly<Record<string, unknown>>;
+
+/** Policies about who calls and what they may do, in the words of the configuration, without what would let others in. */
+export function callerPolicies(policies: RoutePolicies & BackendPolicies): [string, unknown][] {
+  const { cors, csrf, basicAuth, apiKey, authorization } = policies;
+  return [
+    ['cors', cors && { ...cors, maxAgeMs: undefined, maxAge: cors.maxAgeMs && formatDuration(cors.maxAgeMs) }],
+    ['csrf', csrf],
+    ['basicAuth', basicAuth && passwords(basicAuth)],
+    ['apiKey', apiKey && keys(apiKey)],
+    ['authorization', authorization && rules(authorization)],
+  ];
+}
+
+function passwords({ mode, realm, location, users }: BasicAuth): Shown {
+  const htpasswd = users.map(({ name }) => `${name}:${REDACTED}`).join('\n');
+  return { htpasswd, realm, mode, authorizationLocation: place(location) };
+}
+
+function keys({ mode, location, keys: list }: ApiKeyAuth): Shown {
+  return {
+    keys: list.map(({ hash, ...known }) => ({ keyHash: hash, ...known })),
+    mode,
+    location: place(location),
+  };
+}
+
+function rules({ rules: list }: Authorization): Shown {
+  return { rules: list.map(({ mode, expression }) => ({ [mode]: expression })) };
+}
+
+function place(location: CredentialLocation): Shown {
+  if (location.kind === 'expression') return { expression: location.expression };
+  const { kind, ...settings } = location;
+  return { [kind]: settings };
+}
