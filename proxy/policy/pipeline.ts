@@ -2,6 +2,8 @@ import type { BackendPolicies, GatewayPolicies, RoutePolicies } from '../../src/
 import { apiKey } from './api-key/compile.ts';
 import { authorization } from './authorization/compile.ts';
 import { basicAuth } from './basic-auth/compile.ts';
+import { backendAuth, backendSign } from '../backends/auth/compile.ts';
+import type { Apply } from '../backends/auth/contract.ts';
 import { bufferRequest, bufferResponse } from './buffer/compile.ts';
 import { collectRequestBody } from './body-for-expressions/collect.ts';
 import { bodyForLater, composeRequest, composeResponse } from './compose.ts';
@@ -114,6 +116,8 @@ const backendRequestOrder = [
   onBackend('authorization', null, authorization),
   // After the rules, which cost no call.
   onBackend('extAuthz', 'backend ext authz', extAuthz),
+  // Before the changes of the backend's own, which may move a credential to where the backend wants it.
+  onBackend('backendAuth', 'backend auth', backendAuth),
   // After the route, whose changes it sees.
   onBackend('transformations', 'backend transformation', transformRequest),
   // Literal changes correct computed ones, as on routes.
@@ -167,6 +171,8 @@ export interface BackendPipeline {
   readonly request: readonly NamedStep[];
   /** The whole response side, the route's part included. */
   readonly response: readonly NamedResponseStep[];
+  /** Signs what leaves, after everything that changes it; null without such a credential. */
+  readonly sign: Apply | null;
   /** Limit of one upstream call up to its response head; null is none. */
   readonly callTimeoutMs: number | null;
   readonly mirrors: readonly MirrorPlan[];
@@ -224,6 +230,8 @@ export function compileBackendPipeline(
     prepare: reads.requestBody ? [collectRequestBody({ limitBytes: limits.request, deps: engine })] : [],
     request,
     response: answering.steps,
+    ...choosing,
+    sign: backendSign(effective, deps),
     callTimeoutMs: values.http?.requestTimeoutMs ?? route.timeout?.backendRequestTimeoutMs ?? null,
     mirrors: mirrorPlans(values.requestMirror, sources.requestMirror ?? ''),
     hostRewrite: settledHost(values.requestHeaderModifier) === null ? route.hostRewrite : 'off',

@@ -145,12 +145,11 @@ const jwtSign = object('Signs a short-lived token per request.', {
   alg: signAlgorithm,
   kid: z.string().optional(),
   claims: z
-    .record(
-      z
-        .string()
-        .refine((name) => !RESERVED_CLAIMS.includes(name), { error: 'iat, exp and nbf are set by the gateway' }),
-      z.unknown(),
-    )
+    .record(z.string(), z.unknown())
+    .superRefine((claims, context) => {
+      for (const name of RESERVED_CLAIMS.filter((each) => claims[each] !== undefined))
+        context.addIssue({ code: 'custom', path: [name], message: `${name} is set by the gateway` });
+    })
     .default({})
     .describe('Fixed claims; iat, exp and nbf are set by the gateway.'),
   ttl: duration.refine((ms) => ms >= 1000, { error: 'expected a duration of at least 1s' }).prefault('300s'),
@@ -295,7 +294,7 @@ export function backendAuth(connection: z.ZodType) {
       gcp: notBuilt(gcp, 'the credential `gcp`'),
       aws: notBuilt(aws, 'the credential `aws`'),
       azure: notBuilt(azure, 'the credential `azure`'),
-      jwtSign: notBuilt(jwtSign, 'the credential `jwtSign`'),
+      jwtSign: jwtSign.optional(),
       oauthTokenExchange: notBuilt(oauthTokenExchange(connection), 'the credential `oauthTokenExchange`'),
       crossAppAccess: notBuilt(crossAppAccess(connection), 'the credential `crossAppAccess`'),
       credentials: z
@@ -314,10 +313,14 @@ export function backendAuth(connection: z.ZodType) {
         add('`backendAuth` needs a kind of credential, or `credentials`', { code: 'GW_CONFIG_MISSING' });
     },
   );
-  const copilot = notBuiltWhen(z.enum(['copilot']), () => true, 'the credential `copilot`');
-  return z
-    .union([copilot, settings])
-    .meta({ id: 'BackendAuth', description: 'Credentials that the gateway shows to the backend.' });
+  return notBuiltWhen(
+    z.union([z.enum(['copilot']), settings]),
+    (value) => value === 'copilot',
+    'the credential `copilot`',
+  ).meta({
+    id: 'BackendAuth',
+    description: 'Credentials that the gateway shows to the backend.',
+  });
 }
 
 export type BackendAuthSpec = z.output<ReturnType<typeof backendAuth>>;

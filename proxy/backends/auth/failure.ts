@@ -1,0 +1,24 @@
+import { refuse, type Refusal } from '../../exchange/refusal.ts';
+
+/** Why a credential could not be made, in words that may be shown to clients; details for the log are its cause. */
+export class CredentialError extends Error {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'CredentialError';
+  }
+}
+
+/** The place that was configured cannot hold the credential. */
+export const cannotInsert: Refusal = refuse(
+  503,
+  'UpstreamFailure',
+  'backend authentication failed: the credential cannot be written to its place',
+);
+
+/** The request lacks what the credential is made from. */
+export const invalidRequest: Refusal = refuse(400, 'InvalidRequest', 'invalid request');
+
+export function authFailed(error: unknown): Refusal {
+  const reason = error instanceof CredentialError ? error.message : 'the credential could not be made';
+  return refuse(500, 'Internal', `backend authentication failed: ${reason}`);
+}
