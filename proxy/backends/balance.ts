@@ -61,7 +61,8 @@ function activeBucket<C extends Candidate>(buckets: readonly Bucket<C>[], deps: 
   return buckets[0];
 }
 
-function isEvicted<C extends Candidate>(candidate: C, deps: BalanceDeps<C>): boolean {
+/** Whether the endpoint is taken out for now. */
+export function isEvicted<C extends Candidate>(candidate: C, deps: BalanceDeps<C>): boolean {
   const { endpoint } = candidate;
   return deps.view.isEvicted(endpoint.row, deps.nowMs, restoredHealth(endpoint.health));
 }

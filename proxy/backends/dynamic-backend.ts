@@ -5,13 +5,14 @@ import type { Endpoint } from './health.ts';
 import { joinHostPort } from './connect.ts';
 import type { OriginTemplate } from './origin.ts';
 import { PickSet, type VersionChoice } from './pick-set.ts';
-import { invalidDynamicTarget } from './refusal.ts';
+import { invalidDynamicTarget, noDynamicTarget } from './refusal.ts';
 import { refused, type PickFacts, type Picked, type Refused, type ResolvedBackend } from './resolved.ts';
 import type { OriginAddress } from './upstream.ts';
 
 const MAX_REMEMBERED = 1024;
 const HOST_NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252}[A-Za-z0-9_.])?$/;
 const invalid: Refused = refused(invalidDynamicTarget);
+const untold: Refused = refused(noDynamicTarget);
 
 /** Ways to reach addresses that requests name; the ones used last are remembered. */
 export class AddressBook {
@@ -62,8 +63,9 @@ export class DynamicBackend implements ResolvedBackend {
 
   pick(facts: PickFacts): Picked | Refused {
     const tls = this.#choice.backendTls || facts.scheme === 'https';
-    const target = parseTarget(facts.authority, tls ? 443 : 80);
-    return target === null ? invalid : this.#book.get(target.host, target.port).http(this.#choice, facts);
+    const target = parseTarget(facts.target ?? facts.authority, tls ? 443 : 80);
+    if (target === null) return facts.target === undefined ? invalid : untold;
+    return this.#book.get(target.host, target.port).http(this.#choice, facts);
   }
 
   pickTunnel(authority: string | null): Picked | Refused {

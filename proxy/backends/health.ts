@@ -31,6 +31,11 @@ export function outcomeOf(status: number, grpcStatus: number | null = null): Out
   return grpcStatus !== null && grpcStatus !== 0 ? badGrpcStatus : healthy;
 }
 
+/** What an expression about the response says. */
+export function outcomeByExpression(isUnhealthy: boolean): Outcome {
+  return isUnhealthy ? badStatus : healthy;
+}
+
 /** The outcome of an attempt that gave no response, or whose body was cut by the upstream. */
 export function outcomeOfError(error: UpstreamError): Outcome {
   return error.kind === 'cancelled' ? unknown : { kind: 'unhealthy', error: error.kind };

@@ -34,4 +34,6 @@ export const noHealthyBackends: Refusal = refuse(503, 'NoHealthyBackend', 'no he
 export const serviceNotFound: Refusal = refuse(500, 'Internal', 'service not found');
 export const backendDoesNotExist: Refusal = refuse(500, 'Internal', 'backend does not exist');
 export const invalidBackendType: Refusal = refuse(500, 'Internal', 'invalid backend type');
+/** The expression of a dynamic backend gave no `host:port`. */
+export const noDynamicTarget: Refusal = refuse(503, 'NoHealthyBackend', 'the dynamic backend has no target');
 export const invalidDynamicTarget: Refusal = refuse(400, 'InvalidRequest', 'invalid request');

@@ -13,6 +13,10 @@ export interface PickFacts {
   readonly grpc: boolean;
   readonly upgrade: boolean;
   readonly downstreamTls: boolean;
+  /** Binds the request to an endpoint of a service. */
+  readonly affinity?: string | undefined;
+  /** `host:port` that a dynamic backend dials instead of the authority. */
+  readonly target?: string | undefined;
 }
 
 export interface Picked {

@@ -1,5 +1,6 @@
 import { splitAuthority } from '../exchange/message.ts';
-import { choose, compileBuckets, type BalanceDeps, type Bucket, type Candidate } from './balance.ts';
+import { type Bound, chooseBound, hash64 } from './affinity.ts';
+import { choose, compileBuckets, isEvicted, type BalanceDeps, type Bucket } from './balance.ts';
 import { AddressBook } from './dynamic-backend.ts';
 import type { EndpointView } from './endpoint-view.ts';
 import type { Endpoint } from './health.ts';
@@ -11,7 +12,7 @@ import type { ServiceEndpoint } from './service-endpoints.ts';
 
 const unavailable: Refused = refused(noHealthyBackends);
 
-interface ServiceCandidate extends Candidate {
+interface ServiceCandidate extends Bound {
   /** Null for a wildcard host name, which has no address before it knows the request. */
   readonly picks: PickSet | null;
   readonly wildcard: { readonly suffix: string; readonly port: number; readonly book: AddressBook } | null;
@@ -52,7 +53,7 @@ export class ServiceBackend implements ResolvedBackend {
   }
 
   pick(facts: PickFacts): Picked | Refused {
-    const picks = this.#choose(facts.authority);
+    const picks = this.#choose(facts.authority, facts.affinity);
     return picks === undefined ? unavailable : picks.http(this.#options.choice, facts);
   }
 
@@ -64,12 +65,15 @@ export class ServiceBackend implements ResolvedBackend {
     return this.#buckets.flatMap((bucket) => bucket.candidates.flatMap((candidate) => candidate.picks?.keys() ?? []));
   }
 
-  #choose(authority: string): PickSet | undefined {
+  #choose(authority: string, affinity?: string): PickSet | undefined {
     const { view, random, now } = this.#options;
     const host = this.#hasWildcards ? splitAuthority(authority).host.toLowerCase() : '';
     const viable = this.#hasWildcards ? (candidate: ServiceCandidate) => covers(candidate, host) : null;
     const deps: BalanceDeps<ServiceCandidate> = { view, random, nowMs: view.someEvicted() ? now() : 0, viable };
-    const chosen = choose(this.#buckets, deps);
+    const chosen =
+      affinity === undefined
+        ? choose(this.#buckets, deps)
+        : chooseBound(this.#buckets, affinity, { viable, isEvicted: (candidate) => isEvicted(candidate, deps) });
     return chosen?.picks ?? chosen?.wildcard?.book.get(host, chosen.wildcard.port);
   }
 
@@ -77,11 +81,13 @@ export class ServiceBackend implements ResolvedBackend {
     const { authority, templateFor, endpointFor } = this.#options;
     const template = templateFor(source);
     const endpoint = endpointFor(source);
+    const hash = hash64(endpoint.identity);
     const common = { endpoint, authorityHost: null, autoAuthority: authority };
     if (!source.host.startsWith('*.')) {
       const address = { kind: 'tcp', host: source.host, port: source.port } as const;
       return {
         endpoint,
+        hash,
         capacity: source.capacity,
         picks: new PickSet({ ...common, template, address }),
         wildcard: null,
@@ -89,7 +95,7 @@ export class ServiceBackend implements ResolvedBackend {
     }
     const book = new AddressBook((address) => new PickSet({ ...common, template, address }));
     const wildcard = { suffix: source.host.slice(1).toLowerCase(), port: source.port, book };
-    return { endpoint, capacity: source.capacity, picks: null, wildcard };
+    return { endpoint, hash, capacity: source.capacity, picks: null, wildcard };
   }
 }
 

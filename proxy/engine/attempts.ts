@@ -1,10 +1,11 @@
 import { formatDuration } from '../../src/shared/duration.ts';
-import { outcomeOf, outcomeOfError, timedOut, type Endpoint, type Outcome } from '../backends/health.ts';
+import { outcomeOfError, timedOut, type Endpoint, type Outcome } from '../backends/health.ts';
 import { rateLimitHint } from '../backends/rate-limit-hint.ts';
 import type { Picked } from '../backends/resolved.ts';
-import { explainFailure, refusalOf } from '../backends/refusal.ts';
+import { explainFailure, noDynamicTarget, refusalOf } from '../backends/refusal.ts';
 import { UpstreamError, type Origin, type UpstreamCall, type UpstreamResponse } from '../backends/upstream.ts';
 import { BufferedBody } from '../exchange/body.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { stripResponseHopByHop } from '../exchange/hop-by-hop.ts';
 import { refuse, type Refusal } from '../exchange/refusal.ts';
 import { ReplayableBody } from '../exchange/replay.ts';
@@ -30,7 +31,8 @@ export async function callUpstream(
   backend: BackendProgram,
 ): Promise<UpstreamAnswer> {
   const { retry } = program.pipeline;
-  if (retry === null || flight.exchange.request.upgrade !== null) return attempt(flight, backend);
+  if (retry === null || flight.exchange.request.upgrade !== null || !retry.applies(flight.exchange))
+    return attempt(flight, backend);
   return callWithRetries(flight, backend, retry);
 }
 
@@ -51,7 +53,7 @@ async function callWithRetries(flight: InFlight, backend: BackendProgram, retry:
     if (last) replay?.seal();
     const answer = await attempt(flight, backend);
     const replayable = replay === null || replay.canReplay;
-    const why = last || !replayable || exchange.clientGone ? null : retryReason(retry, answer);
+    const why = last || !replayable || exchange.clientGone ? null : retryReason(flight, retry, answer);
     if (why === null) {
       replay?.seal();
       return answer;
@@ -70,21 +72,19 @@ async function callWithRetries(flight: InFlight, backend: BackendProgram, retry:
 }
 
 /** Why another attempt is worth it; null when it is not. */
-function retryReason(retry: RetryPlan, answer: UpstreamAnswer): string | null {
-  if (answer.kind === 'response') {
-    const { status } = answer.response;
-    return retry.shouldRetry(status) ? `status ${status}` : null;
-  }
+function retryReason(flight: InFlight, retry: RetryPlan, answer: UpstreamAnswer): string | null {
+  if (answer.kind === 'response') return retry.responseFault(flight.exchange);
   if (answer.kind !== 'refused') return null;
   const result = answer.refusal === upstreamCallTimeout ? 'timeout' : answer.error;
-  return result !== null && retry.shouldRetry(result) ? answer.refusal.message : null;
+  return result !== null && retry.isRetryable(result) ? answer.refusal.message : null;
 }
 
 /** The answer of an attempt that is followed by another. */
 function discard(flight: InFlight, answer: UpstreamAnswer): void {
   if (answer.kind !== 'response') return;
   answer.response.body.cancel();
-  flight.accountAttempt(outcomeOf(answer.response.status));
+  flight.accountAttempt(flight.judge(answer.response.status));
+  flight.exchange.response = null;
 }
 
 async function backOff(flight: InFlight, backoffMs: number): Promise<Refusal | null> {
@@ -114,6 +114,9 @@ async function attempt(flight: InFlight, backend: BackendProgram): Promise<Upstr
   }
   if (backend.resolved.kind === 'internal') return callAdminRouter(flight, backend.resolved.internalPath);
   const { request, connection } = exchange;
+  const target = dynamicTarget(exchange, backend);
+  if (target === null) return { kind: 'refused', refusal: noDynamicTarget, error: null };
+  const affinity = affinityOf(exchange, backend);
   const picked = backend.resolved.pick({
     authority: request.authority,
     scheme: request.scheme,
@@ -121,6 +124,8 @@ async function attempt(flight: InFlight, backend: BackendProgram): Promise<Upstr
     grpc: isGrpc(request),
     upgrade: request.upgrade !== null,
     downstreamTls: connection.tls !== null,
+    affinity,
+    target,
   });
   if (picked.kind === 'refused') return { kind: 'refused', refusal: picked.refusal, error: null };
   rewriteAuthority(flight, backend, picked);
@@ -148,6 +153,26 @@ function endUnsent(
   const { redaction } = flight.runtime.init.telemetry;
   const result = new UpstreamError('cancelled', refusal.message);
   endCall(span, { request: flight.exchange.request, origin, redaction, result });
+}
+
+/** Undefined when the request itself names it; null when the expression gives none. */
+function dynamicTarget(exchange: Exchange, { pipeline }: BackendProgram): string | undefined | null {
+  const target = pipeline.dynamicTarget;
+  if (target === null) return undefined;
+  const text = target.text(exchange);
+  if (exchange.trace !== null) {
+    if (text === null) exchange.trace.applied('dynamic_target', 'the expression gives no target', 'error');
+    else exchange.trace.applied('dynamic_target', text);
+  }
+  return text;
+}
+
+/** Undefined leaves the choice of an endpoint to the balance, as where there is nothing to bind by. */
+function affinityOf(exchange: Exchange, { pipeline }: BackendProgram): string | undefined {
+  const value = pipeline.affinity?.scalarText(exchange);
+  if (value === null && exchange.trace !== null)
+    exchange.trace.skipped('session_affinity', 'the source gives no value: the endpoint is balanced');
+  return value ?? undefined;
 }
 
 /** Backends with a host name get it as authority, unless a policy has decided on another. */
@@ -256,8 +281,9 @@ class Attempt {
     stripResponseHopByHop(response.headers);
     if (flight.exchange.trace !== null) tracing.responseSnapshot(flight, 'backend response ready', response);
     const hint = response.status === 429 ? rateLimitHint(response.headers, Date.now()) : undefined;
-    flight.attemptAnswered(response.status, headerGrpcStatus(response.headers), hint);
+    flight.attemptAnswered(response, headerGrpcStatus(response.headers), hint);
     watchGrpcStatus(response, flight.sawGrpcStatus);
+    flight.exchange.response = response;
     return { kind: 'response', response };
   }
 

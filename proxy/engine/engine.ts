@@ -157,7 +157,7 @@ export class Engine {
       const resolved = this.backends.resolve(target, own.values);
       backends.set(
         routeBackend,
-        this.#backend(compileBackendPipeline(own, { gateway, route: pipeline }, deps), { resolved, series }),
+        this.#backend(compileBackendPipeline(own, { gateway, route: pipeline, target }, deps), { resolved, series }),
       );
     }
     return new RouteProgram({ route, pipeline, backends, mirrors: this.#mirrors(pipeline.mirrors), series });

@@ -1,5 +1,13 @@
 import { formatDuration } from '../../src/shared/duration.ts';
-import { accountFinish, outcomeOf, outcomeOfError, type Endpoint, type Outcome } from '../backends/health.ts';
+import {
+  accountFinish,
+  outcomeByExpression,
+  outcomeOf,
+  outcomeOfError,
+  type Endpoint,
+  type Outcome,
+} from '../backends/health.ts';
+import type { Expression } from '../expression/contract.ts';
 import { UpstreamError, type UpstreamCall } from '../backends/upstream.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Progress, RecordedBodies } from '../exchange/progress.ts';
@@ -51,6 +59,7 @@ export class InFlight implements Progress {
   #endpoint: Endpoint | null = null;
   #attemptStartedAt = 0;
   #attemptStatus = 0;
+  #head: Pick<HttpResponse, 'status' | 'headers'> | null = null;
   #rateLimitHintMs: number | undefined;
   #bodies: RecordedBodies | null = null;
 
@@ -133,8 +142,13 @@ export class InFlight implements Progress {
     if (endpoint !== null) this.runtime.endpoints.started(endpoint.row);
   }
 
-  attemptAnswered(status: number, grpcStatus: number | null, rateLimitHintMs: number | undefined): void {
+  attemptAnswered(
+    { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
+    grpcStatus: number | null,
+    rateLimitHintMs: number | undefined,
+  ): void {
     this.#attemptStatus = status;
+    this.#head = this.#unhealthy === null ? null : { status, headers: headers.clone() };
     this.grpcStatus = grpcStatus;
     this.#rateLimitHintMs = rateLimitHintMs;
   }
@@ -153,10 +167,27 @@ export class InFlight implements Progress {
     accountFinish(this.runtime.endpoints, endpoint, finish, Date.now());
   }
 
+  /** Whether a response is one of a healthy endpoint: by the expression of its policy, or by the status. */
+  judge(status: number, grpcStatus: number | null = null): Outcome {
+    const expression = this.#unhealthy;
+    if (expression === null) return outcomeOf(status, grpcStatus);
+    const { exchange } = this;
+    const { response } = exchange;
+    // The head as the endpoint sent it: what policies made of it is not its fault.
+    if (this.#head !== null && response !== null) exchange.response = { ...this.#head, body: response.body };
+    const outcome = outcomeByExpression(expression.isTrue(exchange));
+    exchange.response = response;
+    return outcome;
+  }
+
+  get #unhealthy(): Expression | null {
+    return this.backend?.pipeline.unhealthy ?? null;
+  }
+
   /** What the endpoint has shown by the end of the body. */
   outcome(delivery: Delivery): Outcome {
-    if (this.#attemptStatus >= 500) return outcomeOf(this.#attemptStatus);
-    if (delivery.kind === 'complete') return outcomeOf(this.#attemptStatus, this.grpcStatus);
+    if (this.#attemptStatus >= 500 && this.#unhealthy === null) return outcomeOf(this.#attemptStatus);
+    if (delivery.kind === 'complete') return this.judge(this.#attemptStatus, this.grpcStatus);
     return delivery.kind === 'cut' && delivery.error instanceof UpstreamError
       ? outcomeOfError(delivery.error)
       : { kind: 'unknown' };

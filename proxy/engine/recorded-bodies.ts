@@ -14,7 +14,8 @@ export function recordRequestBody(flight: InFlight): void {
 }
 
 export function recordResponseBody(flight: InFlight, response: HttpResponse): void {
-  const wanted = flight.engine.observability.reads.responseBody;
+  const judged = flight.backend?.pipeline.unhealthy?.reads.responseBody === true;
+  const wanted = judged || flight.engine.observability.reads.responseBody;
   if (!wanted || isKnown(response.body)) return;
   response.body = new RecordingBody(response.body, limitOf(flight), ({ bytes, truncated, complete }: Recording) => {
     flight.bodies.response = complete && truncated === 0 ? bytes : null;

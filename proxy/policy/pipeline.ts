@@ -1,4 +1,4 @@
-import type { BackendPolicies, GatewayPolicies, RoutePolicies } from '../../src/config/ir/index.ts';
+import type { BackendPolicies, GatewayPolicies, RoutePolicies, RouteTarget } from '../../src/config/ir/index.ts';
 import { apiKey } from './api-key/compile.ts';
 import { authorization } from './authorization/compile.ts';
 import { basicAuth } from './basic-auth/compile.ts';
@@ -12,6 +12,7 @@ import { cors } from './cors/compile.ts';
 import { csrf } from './csrf/compile.ts';
 import { delay } from './delay/compile.ts';
 import { directResponse } from './direct-response/compile.ts';
+import type { Expression } from '../expression/contract.ts';
 import type { Effective } from './effective.ts';
 import { extAuthz } from './ext-authz/compile.ts';
 import { requestHeaderModifier, responseHeaderModifier, settledHost } from './header-modifier/compile.ts';
@@ -175,6 +176,12 @@ export interface BackendPipeline {
   readonly sign: Apply | null;
   /** Limit of one upstream call up to its response head; null is none. */
   readonly callTimeoutMs: number | null;
+  /** Where a dynamic backend is found; null when the request itself names it. */
+  readonly dynamicTarget: Expression | null;
+  /** What binds a request to an endpoint; null leaves the choice to the balance. */
+  readonly affinity: Expression | null;
+  /** Whether an endpoint has failed by its response; null judges by the status. */
+  readonly unhealthy: Expression | null;
   readonly mirrors: readonly MirrorPlan[];
   readonly hostRewrite: HostRewrite;
 }
@@ -201,22 +208,31 @@ export function compileRoutePipeline(
   const scope = { gateway: gateway.effective, route: effective, backend: null };
   const limits = bodyLimits(effective, engine);
   const { steps, reads } = composeResponse(responseOrder, { scope, deps: engine, limitBytes: limits.response });
-  const readLater = reads.requestBody;
+  const later = notingReads(engine);
+  const retries = values.retry === undefined ? null : retryPlan(values.retry, later);
+  const readLater = reads.requestBody || later.reads.requestBody;
   return {
     effective,
     request: composeRequest(routeRequestOrder, { effective, deps: engine, readLater, limitBytes: limits.request }),
     response: steps,
     timeout: values.timeout ?? null,
-    retry: values.retry === undefined ? null : retryPlan(values.retry),
+    retry: retries,
     mirrors: mirrorPlans(values.requestMirror, sources.requestMirror ?? ''),
     hostRewrite: routeHostRewrite(values),
   };
 }
 
+/** Where a backend is called from, and what it is. */
+export interface BackendPlace {
+  readonly gateway: GatewayPipeline;
+  readonly route: RoutePipeline;
+  readonly target?: RouteTarget | undefined;
+}
+
 /** Compiles the policies of a backend behind a route. Throws `GW_POLICY_INVALID`. */
 export function compileBackendPipeline(
   effective: Effective<BackendPolicies>,
-  { gateway, route }: { readonly gateway: GatewayPipeline; readonly route: RoutePipeline },
+  { gateway, route, target }: BackendPlace,
   engine: PolicyDeps,
 ): BackendPipeline {
   const { deps, reads } = notingReads(engine);
@@ -224,6 +240,14 @@ export function compileBackendPipeline(
   const scope = { gateway: gateway.effective, route: route.effective, backend: effective };
   const limits = bodyLimits(route.effective, engine);
   const answering = composeResponse(responseOrder, { scope, deps, limitBytes: limits.response });
+  const optional = (source: string | undefined, where: string): Expression | null =>
+    source === undefined ? null : deps.expressions.compile(source, where);
+  const dynamic = target?.kind === 'inline' && target.backend.kind === 'dynamic' ? target.backend : undefined;
+  const choosing = {
+    dynamicTarget: optional(dynamic?.target, 'dynamic target'),
+    affinity: optional(values.sessionAffinity?.source, 'sessionAffinity source'),
+    unhealthy: optional(values.health?.unhealthyExpression, 'health unhealthyExpression'),
+  };
   const request = backendRequestOrder.flatMap((line) => line(effective, deps) ?? []);
   return {
     effective,

@@ -19,11 +19,13 @@ import { REDACTED } from '../../../src/shared/secret.ts';
 import { callerPolicies } from './caller-policies.ts';
 import { shownAccessLog, shownOtlpLog, shownTracing } from '../../telemetry/shown-policies.ts';
 
+import { controlPolicies, shownTransformations } from './control-policies.ts';
+
 type Shown = Readonly<Record<string, unknown>>;
 
 /** A route's own policies, one object for each, in the order of the pipeline's configuration. */
 export function routePolicies(policies: RoutePolicies): PolicyBody[] {
-  const { timeout, retry, buffer, delay, directResponse, urlRewrite, requestRedirect } = policies;
+  const { timeout, buffer, urlRewrite, requestRedirect } = policies;
   return defined([
     [
       'timeout',
@@ -32,13 +34,8 @@ export function routePolicies(policies: RoutePolicies): PolicyBody[] {
         backendRequestTimeout: duration(timeout.backendRequestTimeoutMs),
       },
     ],
-    ['retry', retry && { attempts: retry.attempts, backoff: duration(retry.backoffMs), codes: retry.codes }],
     ['buffer', buffer && { request: buffer.request, response: buffer.response }],
-    ['delay', delay && { duration: duration(delay.durationMs) }],
-    [
-      'directResponse',
-      directResponse && { status: directResponse.status, body: Buffer.from(directResponse.body).toString() },
-    ],
+    ...controlPolicies(policies),
     ['urlRewrite', urlRewrite && { authority: authority(urlRewrite.authority), path: path(urlRewrite.path) }],
     [
       'requestRedirect',
@@ -55,7 +52,7 @@ export function routePolicies(policies: RoutePolicies): PolicyBody[] {
 
 /** Policies about connecting to a backend. */
 export function backendPolicies(policies: BackendPolicies): PolicyBody[] {
-  const { http, tcp, health, requestRedirect } = policies;
+  const { http, tcp, health, sessionAffinity, requestRedirect } = policies;
   const eviction = health?.eviction;
   return defined([
     [
@@ -67,10 +64,12 @@ export function backendPolicies(policies: BackendPolicies): PolicyBody[] {
       },
     ],
     ['http', http && { version: http.version, requestTimeout: duration(http.requestTimeoutMs) }],
+    ['sessionAffinity', sessionAffinity],
     ['tcp', tcp && { keepalives: tcp.keepalives, connectTimeout: duration(tcp.connectTimeoutMs) }],
     [
       'health',
       health && {
+        unhealthyExpression: health.unhealthyExpression,
         eviction: eviction && { ...eviction, durationMs: undefined, duration: duration(eviction.durationMs) },
       },
     ],
@@ -143,6 +142,7 @@ function sharedPolicies(policies: RoutePolicies & BackendPolicies): [string, unk
     policies;
   return [
     ...callerPolicies(policies),
+    ['transformations', policies.transformations && shownTransformations(policies.transformations)],
     ['requestHeaderModifier', requestHeaderModifier && modifier(requestHeaderModifier)],
     ['responseHeaderModifier', responseHeaderModifier && modifier(responseHeaderModifier)],
     ['requestMirror', requestMirror && requestMirror.map(mirror)],

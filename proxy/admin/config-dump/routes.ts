@@ -125,6 +125,6 @@ function inlineDump(
   backend: Extract<RouteBackend['target'], { kind: 'inline' }>['backend'],
 ): Readonly<Record<string, unknown>> {
   if (backend.kind === 'host') return { host: { name: backend.key, target: targetText(backend.target) } };
-  if (backend.kind === 'dynamic') return { dynamic: {} };
+  if (backend.kind === 'dynamic') return { dynamic: { target: backend.target } };
   return { internal: { path: backend.path } };
 }

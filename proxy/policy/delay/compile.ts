@@ -7,17 +7,30 @@ import { next } from '../contract.ts';
 
 /** Waits before the request goes on; null when there is nothing to wait for. */
 export function delay(spec: Delay, context: PolicyContext): RequestStep | null {
-  const { durationMs } = spec;
-  if (!(durationMs > 0)) return null;
-  return async (exchange) => {
-    const startedAt = exchange.trace?.now() ?? null;
-    const waited = await waitWithin(exchange, durationMs, context.deps.clock);
-    if (waited === 'elapsed') {
-      report(exchange, startedAt, `${formatDuration(durationMs)} (from ${context.source})`);
-      return next;
+  if (spec.kind === 'fixed') {
+    const { durationMs } = spec;
+    return durationMs > 0 ? (exchange) => pause(exchange, durationMs, context) : null;
+  }
+  const duration = context.deps.expressions.compile(spec.expression, 'delay duration');
+  return (exchange) => {
+    const durationMs = duration.durationMs(exchange);
+    if (durationMs !== null && durationMs > 0) return pause(exchange, durationMs, context);
+    if (exchange.trace !== null) {
+      const why = durationMs === null ? 'the expression gives no duration' : 'the duration is not positive';
+      exchange.trace.skipped('delay', `${why} (from ${context.source})`);
     }
-    return cut(exchange, startedAt, { waited, source: context.source });
+    return next;
   };
+}
+
+async function pause(exchange: Exchange, durationMs: number, context: PolicyContext): Promise<Outcome> {
+  const startedAt = exchange.trace?.now() ?? null;
+  const waited = await waitWithin(exchange, durationMs, context.deps.clock);
+  if (waited === 'elapsed') {
+    report(exchange, startedAt, `${formatDuration(durationMs)} (from ${context.source})`);
+    return next;
+  }
+  return cut(exchange, startedAt, { waited, source: context.source });
 }
 
 interface Cut {

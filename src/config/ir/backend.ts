@@ -3,8 +3,11 @@ import type { BackendPolicies } from './policy.ts';
 /** Somewhere that requests can be sent, without the policies of the place it is used in. */
 export type Backend =
   | HostBackend
-  /** Dials the request's own authority (HTTP) or the SNI with the port of the listener (TLS). */
-  | { readonly kind: 'dynamic'; readonly key: string }
+  /**
+   * Dials what the expression `target` gives, `host:port`; without one the request's own authority (HTTP) or the SNI with
+   * the port of the listener (TLS).
+   */
+  | { readonly kind: 'dynamic'; readonly key: string; readonly target?: string | undefined }
   /** The gateway's own admin router, in process; `path` replaces the request's path. */
   | { readonly kind: 'internal'; readonly key: string; readonly path?: string | undefined };
 

@@ -11,6 +11,8 @@ export type * from './policy/api-key.ts';
 export type * from './policy/authorization.ts';
 export type * from './policy/basic-auth.ts';
 export type * from './policy/conditional.ts';
+export type * from './policy/delay.ts';
+export type * from './policy/direct-response.ts';
 export type * from './policy/local-rate-limit.ts';
 export type * from './policy/transformations.ts';
 export type * from './policy/jwt-auth.ts';

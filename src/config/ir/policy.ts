@@ -14,6 +14,8 @@ import type { LocalRateLimit } from './policy/local-rate-limit.ts';
 import type { AccessLog, Tracing } from './policy/observability.ts';
 import type { Transformations } from './policy/transformations.ts';
 import type { RemoteRateLimit } from './policy/remote-rate-limit.ts';
+import type { Delay } from './policy/delay.ts';
+import type { DirectResponse } from './policy/direct-response.ts';
 import type { Keepalives } from './process.ts';
 import type { BackendTls, KeyExchangeGroup, TlsVersion } from './tls.ts';
 
@@ -53,11 +55,6 @@ export interface RequestMirror {
   readonly percentage: number;
 }
 
-export interface DirectResponse {
-  readonly status: number;
-  readonly body: Uint8Array;
-}
-
 export interface Timeout {
   readonly requestTimeoutMs?: number | undefined;
   readonly backendRequestTimeoutMs?: number | undefined;
@@ -68,6 +65,10 @@ export interface Retry {
   readonly attempts: number;
   readonly backoffMs: number;
   readonly codes: readonly number[];
+  /** Expression over the request: without it every request is tried again. */
+  readonly precondition?: string | undefined;
+  /** Expression over the head of a response: when it holds, the attempt has failed. */
+  readonly condition?: string | undefined;
 }
 
 export interface BufferLimit {
@@ -81,10 +82,6 @@ export interface BufferPolicy {
   readonly response?: BufferLimit | undefined;
 }
 
-export interface Delay {
-  readonly durationMs: number;
-}
-
 export interface BackendHttp {
   readonly version?: 'HTTP/1.1' | 'HTTP/2.0' | undefined;
   readonly requestTimeoutMs?: number | undefined;
@@ -96,6 +93,8 @@ export interface BackendTcp {
 }
 
 export interface HealthPolicy {
+  /** Expression over request and response that decides instead of the status; no response is a failure in any case. */
+  readonly unhealthyExpression?: string | undefined;
   readonly eviction?:
     | {
         readonly durationMs?: number | undefined;
@@ -106,6 +105,11 @@ export interface HealthPolicy {
         readonly healthThreshold?: number | undefined;
       }
     | undefined;
+}
+
+/** Requests with an equal value go to the same endpoint. */
+export interface SessionAffinity {
+  readonly source: string;
 }
 
 /**
@@ -135,6 +139,7 @@ export interface BackendPolicies {
   readonly backendTunnel?: BackendTunnel | undefined;
   readonly backendAuth?: BackendAuth | undefined;
   readonly health?: HealthPolicy | undefined;
+  readonly sessionAffinity?: SessionAffinity | undefined;
   readonly transformations?: Transformations | undefined;
   /** Unconditional. */
   readonly extAuthz?: Choice<ExtAuthz> | undefined;

@@ -33,11 +33,12 @@ function routeTarget(spec: RouteBackendSpec | TcpRouteBackendSpec, key: string):
 interface InlineSpec {
   readonly host?: string | undefined;
   readonly internal?: string | undefined;
-  readonly dynamic?: object | null | undefined;
+  readonly dynamic?: { readonly target?: string | undefined } | null | undefined;
 }
 
 function inlineBackend({ dynamic, internal, host }: InlineSpec, key: string): Backend | undefined {
-  if (dynamic !== undefined) return { kind: 'dynamic', key };
+  if (dynamic !== undefined)
+    return { kind: 'dynamic', key, ...(dynamic?.target === undefined ? {} : { target: dynamic.target }) };
   if (internal !== undefined) return { kind: 'internal', key, path: internal === 'forward' ? undefined : internal };
   return host === undefined ? undefined : hostBackend(host, key);
 }

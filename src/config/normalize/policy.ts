@@ -2,7 +2,6 @@ import type {
   AuthorityChange,
   BackendPolicies,
   BackendTcp,
-  DirectResponse,
   GatewayPolicies,
   HeaderModifier,
   PathChange,
@@ -14,7 +13,6 @@ import type {
 import type { Choice } from '../ir/policy/conditional.ts';
 import type { Keepalives } from '../ir/process.ts';
 import type { BackendPoliciesSpec, GatewayPoliciesSpec, RoutePoliciesSpec } from '../schema/policy-sets.ts';
-import type { DirectResponseSpec } from '../schema/policy/direct-response.ts';
 import type { HeaderModifierSpec } from '../schema/policy/header-modifier.ts';
 import type { RequestMirrorSpec } from '../schema/policy/request-mirror.ts';
 import type { AuthorityChangeSpec, PathChangeSpec, RequestRedirectSpec } from '../schema/policy/request-redirect.ts';
@@ -31,6 +29,8 @@ import { backendAuth } from './policy/backend-auth.ts';
 import { backendTunnel } from './policy/backend-tunnel.ts';
 import { jwtAuth } from './policy/jwt-auth.ts';
 import { oidc } from './policy/oidc.ts';
+import { delay } from './policy/delay.ts';
+import { directResponse } from './policy/direct-response.ts';
 import { localRateLimit } from './policy/local-rate-limit.ts';
 import { plainTransformations, transformations } from './policy/transformations.ts';
 import { remoteRateLimit } from './policy/remote-rate-limit.ts';
@@ -69,9 +69,11 @@ export function routePolicies(context: Context, spec: RoutePoliciesSpec | undefi
       attempts: spec.retry.attempts,
       backoffMs: spec.retry.backoff ?? 0,
       codes: [...new Set(spec.retry.codes)],
+      precondition: spec.retry.precondition,
+      condition: spec.retry.condition,
     },
     buffer: spec.buffer,
-    delay: spec.delay && { durationMs: spec.delay.duration },
+    delay: spec.delay && delay(spec.delay),
     directResponse: spec.directResponse && directResponse(spec.directResponse),
     urlRewrite: spec.urlRewrite && urlRewrite(spec.urlRewrite),
     requestRedirect: spec.requestRedirect && requestRedirect(spec.requestRedirect),
@@ -97,6 +99,7 @@ export function backendPolicies(
     http: spec.http && { version: spec.http.version, requestTimeoutMs: spec.http.requestTimeout },
     tcp: spec.tcp && backendTcp(spec.tcp),
     health: spec.health && health(spec.health),
+    sessionAffinity: spec.sessionAffinity,
     transformations: spec.transformations && plainTransformations(spec.transformations),
     extAuthz:
       spec.extAuthz && serviceChoice(context, always(spec.extAuthz), { ...place, policy: 'extAuthz' }, extAuthz),
@@ -194,14 +197,6 @@ function pathChange(spec: PathChangeSpec | undefined): PathChange | undefined {
   return spec?.prefix === undefined ? undefined : { kind: 'prefix', value: spec.prefix };
 }
 
-function directResponse(spec: DirectResponseSpec): DirectResponse {
-  const body = spec.body ?? '';
-  return {
-    status: spec.status,
-    body: typeof body === 'string' ? new TextEncoder().encode(body) : Uint8Array.from(body),
-  };
-}
-
 function requestMirrors(specs: readonly RequestMirrorSpec[], key: string): RequestMirror[] {
   return specs.flatMap((spec, index) => {
     const backend = simpleBackendRef(spec.backend, `${key}/mirror${index}`);
@@ -219,8 +214,9 @@ export function keepalives(spec: KeepalivesSpec): Keepalives {
 }
 
 function health(spec: NonNullable<BackendPoliciesSpec['health']>): BackendPolicies['health'] {
-  const { eviction } = spec;
-  if (eviction === undefined) return {};
+  const { eviction, unhealthyExpression } = spec;
+  const judged = unhealthyExpression === undefined ? {} : { unhealthyExpression };
+  if (eviction === undefined) return judged;
   const { duration, restoreHealth, consecutiveFailures, healthThreshold } = eviction;
-  return { eviction: { durationMs: duration, restoreHealth, consecutiveFailures, healthThreshold } };
+  return { ...judged, eviction: { durationMs: duration, restoreHealth, consecutiveFailures, healthThreshold } };
 }

@@ -13,7 +13,7 @@ const internal = z
   .describe('The admin router of the gateway itself: `forward` keeps the path, a path replaces it.');
 
 const dynamic = object('The host that the request itself names. It can reach anything: put access control in front.', {
-  target: notBuilt(cel.describe('Expression that gives `host:port`.'), '`dynamic.target`'),
+  target: cel.optional().describe('Expression that gives `host:port`; without it the authority of the request.'),
 }).nullable();
 
 const aws = object('Services of AWS; exactly one key.', {

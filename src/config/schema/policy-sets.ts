@@ -115,7 +115,7 @@ const backendShape = {
   mcpGuardrails: notBuilt(guardrails, 'the policy `mcpGuardrails`'),
   a2a: notBuilt(a2a, 'the policy `a2a`'),
   inferenceRouting: notBuilt(inferenceRouting, 'the policy `inferenceRouting`'),
-  sessionAffinity: notBuilt(sessionAffinity, 'the policy `sessionAffinity`'),
+  sessionAffinity: sessionAffinity.optional(),
   ai: notBuilt(ai, 'the policy `ai`'),
 };
 

@@ -1,18 +1,16 @@
 import { z } from 'zod';
 import { object } from '../build.ts';
-import { notBuilt } from '../marks.ts';
 import { cel, positiveDuration, ratio } from '../scalars.ts';
 
 /** `health`: takes endpoints that fail out of the choice for a while. */
 export const health = object(
   'Takes endpoints that fail out of the choice for a while.',
   {
-    unhealthyExpression: notBuilt(
-      cel.describe(
-        'Expression over request and response: when it holds, the endpoint has failed. Default: no answer, 5xx, or a gRPC error.',
+    unhealthyExpression: cel
+      .optional()
+      .describe(
+        'Expression over request and response: when it holds, the endpoint has failed, else not. Default: 5xx, or a gRPC error. No answer at all is a failure in any case.',
       ),
-      '`health.unhealthyExpression`',
-    ),
     eviction: object('When an endpoint is taken out, and for how long.', {
       duration: positiveDuration
         .optional()

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { object } from '../build.ts';
-import { notBuilt } from '../marks.ts';
 import { cel, duration, status } from '../scalars.ts';
 
 /** `retry`: tries again when the backend fails. */
@@ -10,14 +9,12 @@ export const retry = object(
     attempts: z.int().min(1).max(255).default(1).describe('Retries after the first try.'),
     backoff: duration.optional().describe('Pause before each retry.'),
     codes: z.array(status()).describe('Statuses that are tried again.'),
-    precondition: notBuilt(
-      cel.describe('Expression over the request: only when it holds, retries happen.'),
-      '`retry.precondition`',
-    ),
-    condition: notBuilt(
-      cel.describe('Expression over the response: when it holds, the try has failed.'),
-      '`retry.condition`',
-    ),
+    precondition: cel.optional().describe('Expression over the request: only when it holds, retries happen.'),
+    condition: cel
+      .optional()
+      .describe('Expression over the head of the response: when it holds, the try has failed, whatever its status.'),
   },
   'Retry',
 );
+
+export type RetrySpec = z.output<typeof retry>;
