@@ -48,7 +48,8 @@ export class CookieSealer {
   open(purpose: string, value: string): JsonObject | null {
     if (value.length > MAX_COOKIE_VALUE) return null;
     const bytes = Buffer.from(value, 'base64');
-    if (bytes.length <= NONCE_BYTES + TAG_BYTES) return null;
+    // One spelling only: decoding is lenient.
+    if (bytes.length <= NONCE_BYTES + TAG_BYTES || bytes.toString('base64') !== value) return null;
     try {
       const nonce = bytes.subarray(0, NONCE_BYTES);
       const decipher = createDecipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG_BYTES });
