@@ -1,9 +1,9 @@
 import type { BackendPolicies, GatewayPolicies, RoutePolicies, RouteTarget } from '../../src/config/ir/index.ts';
 import { apiKey } from './api-key/compile.ts';
 import { authorization } from './authorization/compile.ts';
-import { basicAuth } from './basic-auth/compile.ts';
 import { backendAuth, backendSign } from '../backends/auth/compile.ts';
 import type { Apply } from '../backends/auth/contract.ts';
+import { basicAuth } from './basic-auth/compile.ts';
 import { bufferRequest, bufferResponse } from './buffer/compile.ts';
 import { collectRequestBody } from './body-for-expressions/collect.ts';
 import { bodyForLater, composeRequest, composeResponse } from './compose.ts';
@@ -18,7 +18,15 @@ import { extAuthz } from './ext-authz/compile.ts';
 import { requestHeaderModifier, responseHeaderModifier, settledHost } from './header-modifier/compile.ts';
 import { jwtAuth } from './jwt-auth/compile.ts';
 import type { RequestLine } from './line.ts';
-import { always, onBackend, onBackendResponse, onGateway, onGatewayResponse, onRoute, onRouteResponse } from './line.ts';
+import {
+  always,
+  onBackend,
+  onBackendResponse,
+  onGateway,
+  onGatewayResponse,
+  onRoute,
+  onRouteResponse,
+} from './line.ts';
 import { localRateLimit } from './local-rate-limit/compile.ts';
 import type { MirrorPlan } from './request-mirror/compile.ts';
 import { mirrorPlans } from './request-mirror/compile.ts';
