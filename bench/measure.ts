@@ -115,7 +115,8 @@ const LEAST_BYTES: Readonly<Record<string, number>> = { download: 1024 * 1024, s
 /** A proxy that answers something else than the upstream's body would be measured doing something else. */
 function checkAnswer(benchCase: BenchCase, port: number): Promise<void> {
   const url = `${benchCase.tls ? 'https' : 'http'}://127.0.0.1:${port}${benchCase.path}`;
-  const options = { method: benchCase.bodyBytes > 0 ? 'POST' : 'GET', agent: false, timeout: 5000 };
+  const method = benchCase.bodyBytes > 0 ? 'POST' : 'GET';
+  const options = { method, headers: { ...benchCase.policy?.headers }, agent: false, timeout: 5000 };
   return new Promise((resolve, reject) => {
     const call = benchCase.tls ? https(url, { ...options, rejectUnauthorized: false }) : http(url, options);
     call.once('timeout', () => call.destroy(new Error(`no answer from ${url} within 5 s`)));
