@@ -15,7 +15,8 @@ describe('handing a configuration to a worker thread', () => {
     const key = protocol?.kind === 'HTTPS' ? protocol.tls.key.pem : undefined;
     expect(key).toBeInstanceOf(Secret);
     expect(key?.reveal()).toContain('PRIVATE KEY');
-    expect(arrived.routeGroups[0]?.routes[0]?.policies.directResponse?.body).toEqual(Uint8Array.of(0, 255));
+    const [answer] = arrived.routeGroups[0]?.routes[0]?.policies.directResponse?.entries ?? [];
+    expect(answer?.settings.body).toEqual({ kind: 'bytes', bytes: Uint8Array.of(0, 255) });
   });
 
   test('a configuration with secrets prints without them, sealed or not cloned', async () => {

@@ -131,10 +131,16 @@ describe('scalars', () => {
     },
   );
 
-  test('an expression is at most 16384 characters long, and a delay that is a short one is not built', async () => {
-    expect(await load('routes: [{policies: {delay: {duration: "request.x + 1"}}}]')).toContain(
-      'is not built in this release',
+  test('a delay is a duration, or else an expression', async () => {
+    const delayed = (text: string) => load(`routes: [{policies: {delay: {duration: ${text}}}}]`);
+    const holding = (delay: object) => ({ binds: [{ listeners: [{ routes: [{ policies: { delay } }] }] }] });
+    expect(await delayed('1m30s')).toMatchObject(holding({ kind: 'fixed', durationMs: 90_000 }));
+    expect(await delayed('size(request.path) * 10')).toMatchObject(
+      holding({ kind: 'expression', expression: 'size(request.path) * 10' }),
     );
+    expect(await delayed('"100"')).toMatchObject(holding({ kind: 'expression', expression: '100' }));
+    expect(await delayed('-5s')).toContain('column');
+    expect(await delayed('100')).toContain('expected a duration with a unit, such as 250ms, or an expression');
   });
 
   test('a direct response holds at most 4096 characters', async () => {

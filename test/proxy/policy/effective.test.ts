@@ -4,7 +4,7 @@ import { effectiveBackendPolicies, effectiveRoutePolicies } from '../../../proxy
 import type { BackendPolicies, RoutePolicies, TargetedPolicy } from '../../../src/config/ir/index.ts';
 import { about, onGateway, onListener, onPort, place, route, routeBackend, toRoute, traffic } from './build.ts';
 
-const delayOf = (durationMs: number): RoutePolicies => ({ delay: { durationMs } });
+const delayOf = (durationMs: number): RoutePolicies => ({ delay: { kind: 'fixed', durationMs } });
 const bufferOf = (maxBytes: number): RoutePolicies => ({
   buffer: { request: { maxBytes, failureMode: 'failClosed' } },
 });
@@ -28,7 +28,7 @@ describe('effectiveRoutePolicies', () => {
     (_name, index) => {
       const policies = levels.slice(0, index + 1).toReversed();
       const { values, sources } = effectiveRoutePolicies({ policies }, { ...place, chain: [parent, child] });
-      expect(values.delay?.durationMs).toBe(index + 1);
+      expect(values.delay).toEqual({ kind: 'fixed', durationMs: index + 1 });
       expect(sources.delay).toMatch(new RegExp(`^policy default/${levels[index]?.name} on `));
     },
   );
@@ -47,7 +47,7 @@ describe('effectiveRoutePolicies', () => {
   test('merges policy by policy, not all or nothing', () => {
     const policies = [traffic('g', onGateway, { ...delayOf(1), timeout: { requestTimeoutMs: 9 } })];
     const { values, sources } = effectiveRoutePolicies({ policies }, { ...place, chain: [route('r', delayOf(2))] });
-    expect(values).toEqual({ delay: { durationMs: 2 }, timeout: { requestTimeoutMs: 9 } });
+    expect(values).toEqual({ delay: { kind: 'fixed', durationMs: 2 }, timeout: { requestTimeoutMs: 9 } });
     expect(sources).toEqual({ delay: 'route default/r', timeout: 'policy default/g on gateway default/default' });
   });
 

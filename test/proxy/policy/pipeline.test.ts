@@ -16,8 +16,10 @@ import { deps } from './build.ts';
 
 const set = (name: string, value = '1') => ({ add: [], set: [[name, value]], remove: [] }) as const;
 const everything: RoutePolicies = {
-  directResponse: { status: 200, body: Buffer.from('') },
-  delay: { durationMs: 5 },
+  directResponse: {
+    entries: [{ settings: { status: 200, body: { kind: 'bytes', bytes: Buffer.from('') }, headers: [] } }],
+  },
+  delay: { kind: 'fixed', durationMs: 5 },
   urlRewrite: { path: { kind: 'full', value: '/new' } },
   requestHeaderModifier: set('x-a'),
   responseHeaderModifier: set('x-side', 'route'),
