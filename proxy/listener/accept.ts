@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-import { messageOf } from '../../src/shared/errors.ts';
 import type { ConnectionFacts, TlsFacts } from '../exchange/connection.ts';
 import { plainAddress } from './address.ts';
+import { whenAdmitted } from './admission.ts';
 import { chooseListener } from './choose.ts';
 import { type ClientHello, MAX_HELLO_BYTES, parseClientHello } from './client-hello.ts';
 import { type CompiledBind, type CompiledListener, listenerIdentity } from './compiled.ts';
@@ -299,29 +299,8 @@ export class Connection {
 
   /** Serves a connection that may be served. While that is being found out, what the client sends waits in the socket. */
   #admit(socket: Socket | TLSSocket, facts: ConnectionFacts, serve: () => void): void {
-    const abort = new LazyAbort();
-    const admitted = this.#owner.deps.admit(facts, () => abort.signal);
-    if (admitted === true) serve();
-    else if (admitted === false) this.#deny(facts);
-    else {
-      socket.pause();
-      const onClose = (): void => abort.abort();
-      this.#socket.once('close', onClose);
-      admitted.then(
-        (allowed) => {
-          this.#socket.off('close', onClose);
-          if (this.#socket.destroyed) return;
-          if (allowed) serve();
-          else this.#deny(facts);
-        },
-        (error: unknown) => this.#refuse('denied', messageOf(error), facts.tls?.sni ?? null),
-      );
-    }
-  }
-
-  /** Without a word to the client. */
-  #deny(facts: ConnectionFacts): void {
-    this.#refuse('denied', 'the connection is not allowed', facts.tls?.sni ?? null);
+    const refuse = (detail: string): void => this.#refuse('denied', detail, facts.tls?.sni ?? null);
+    whenAdmitted(this.#owner.deps.admit, { socket, raw: this.#socket, facts, serve, refuse });
   }
 
   // ── facts, counts, ends ──
@@ -379,19 +358,6 @@ export class Connection {
     this.sampleBytes();
     if (this.#labels !== null) this.#owner.deps.metrics.connectionClosed(this.#labels);
     this.#owner.closed(this);
-  }
-}
-
-/** Nearly every connection needs no signal. */
-class LazyAbort {
-  #controller: AbortController | null = null;
-
-  get signal(): AbortSignal {
-    return (this.#controller ??= new AbortController()).signal;
-  }
-
-  abort(): void {
-    this.#controller?.abort();
   }
 }
 

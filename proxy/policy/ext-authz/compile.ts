@@ -61,6 +61,7 @@ class Check {
           carryOut: (decision) => (outcome = carryOut(decision, exchange)),
           signal: patience.signal,
           trace: exchange.trace?.scoped('ext_authz') ?? null,
+          spans: exchange.spans,
         },
       );
       if (decided.kind === 'failed') return this.#failed(exchange, decided.error, { patience, startedAt });

@@ -47,7 +47,7 @@ export class Decider {
   /** Asks the service; `carryOut` is called with its decision before it is decided how long that holds. */
   async ask(
     question: Question,
-    { key, carryOut, ...call }: AskOptions & Pick<CallOptions, 'signal' | 'trace'>,
+    { key, carryOut, ...call }: AskOptions & Pick<CallOptions, 'signal' | 'trace' | 'spans'>,
   ): Promise<Decided> {
     let answer: Answer;
     try {

@@ -26,4 +26,4 @@ export interface Answer {
 }
 
 /** Asks one service in its protocol. Throws a `ServiceError` when there is no usable answer. */
-export type Ask = (question: Question, call: Pick<CallOptions, 'signal' | 'trace'>) => Promise<Answer>;
+export type Ask = (question: Question, call: Pick<CallOptions, 'signal' | 'trace' | 'spans'>) => Promise<Answer>;

@@ -61,7 +61,7 @@ class Limit {
     const trace = exchange.trace?.scoped('rate_limit') ?? null;
     try {
       const message = { domain: this.#domain, descriptors, hitsAddend: 0 };
-      const options = { timeoutMs: null, signal: patience.signal, trace };
+      const options = { timeoutMs: null, signal: patience.signal, trace, spans: exchange.spans };
       const response = await this.#client.unary(shouldRateLimitMethod, message, options);
       this.#outage.answered();
       if (exchange.trace !== null) this.#tell(exchange, response, startedAt);
