@@ -235,6 +235,14 @@ routes:
     await eventually('the old key set is forgotten', async () => (await gateway.get(await token(two))).status === 401);
   });
 
+  test('shows where its keys come from in the dump', async () => {
+    const server = await keyServer(one);
+    const gateway = await guarded(`{issuer: ${ISSUER}, jwks: {url: "${server.url}/keys?key=hidden"}}`);
+    const dump = await (await fetch(`${gateway.admin}/config_dump`)).text();
+    expect(dump).toContain(`${server.url}/keys?…`);
+    expect(dump).not.toContain('hidden');
+  });
+
   test('tells a trace who came, and never the token', async () => {
     const gateway = await guarded(`{issuer: ${ISSUER}, jwks: ${quoted(keySet(one))}}`);
     const text = await token(one);

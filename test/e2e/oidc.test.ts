@@ -115,6 +115,14 @@ describe('a login', () => {
     ]);
   });
 
+  test('shows no secrets in the dump', async () => {
+    const { gateway, provider } = await site();
+    const dump = await (await fetch(`${gateway.admin}/config_dump`)).text();
+    expect(dump).toContain(`${provider.issuer}/.well-known/openid-configuration`);
+    for (const secret of [CLIENT_SECRET, JSON.stringify(CLIENT_SECRET).slice(1, -1), env.OIDC_COOKIE_SECRET])
+      expect(dump).not.toContain(secret);
+  });
+
   test('follows endpoints that the configuration names', async () => {
     const port = await freePort();
     const provider = cleanup.add(await startProvider(`http://127.0.0.1:${port}/oauth/callback`));

@@ -8,6 +8,7 @@ import type {
 } from '../../../src/config/ir/index.ts';
 import { formatDuration } from '../../../src/shared/duration.ts';
 import { REDACTED } from '../../../src/shared/secret.ts';
+import { tokenPolicies } from './token-policies.ts';
 
 type Shown = Readonly<Record<string, unknown>>;
 
@@ -17,6 +18,7 @@ export function callerPolicies(policies: RoutePolicies & BackendPolicies): [stri
   return [
     ['cors', cors && { ...cors, maxAgeMs: undefined, maxAge: cors.maxAgeMs && formatDuration(cors.maxAgeMs) }],
     ['csrf', csrf],
+    ...tokenPolicies(policies, place),
     ['basicAuth', basicAuth && passwords(basicAuth)],
     ['apiKey', apiKey && keys(apiKey)],
     ['authorization', authorization && rules(authorization)],

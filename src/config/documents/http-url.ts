@@ -11,6 +11,6 @@ export function httpUrl(text: string): { readonly href: string } | { readonly pr
 /** An address for messages: without its query, which may hold credentials. */
 export function shownUrl(text: string): string {
   if (!URL.canParse(text)) return text.split('?', 1)[0] ?? '';
-  const { origin, pathname, search } = new URL(text);
-  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
+  const { protocol, host, pathname, search } = new URL(text);
+  return `${protocol}//${host}${pathname}${search === '' ? '' : '?…'}`;
 }
