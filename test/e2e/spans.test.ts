@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 
 import { parseTraceparent } from '../../proxy/telemetry/spans/trace-context.ts';
+import { serveAuthz } from '../services/envoy.ts';
 import { type Receiver, serveOtlpGrpc, serveOtlpHttp } from '../services/otlp.ts';
 import { TraceWatch } from './trace-watch.ts';
 import { type Answer, ask, Cleanup, echo, type RunningGateway, startGateway, upstream } from './gateway.ts';
@@ -228,6 +229,26 @@ describe('spans', () => {
     const tries = spans.filter(({ kind }) => kind === CLIENT);
     const parents = new Set(tries.map(({ parentSpanId }) => parentSpanId));
     expect([tries.length, new Set(tries.map(({ spanId }) => spanId)).size, parents.size]).toEqual([3, 3, 1]);
+  });
+
+  test('of calls of policy services are siblings of those of the backend', async () => {
+    const receiver = cleanup.add(await serveOtlpHttp());
+    const authz = cleanup.add(await serveAuthz(() => ({})));
+    const { port } = await start({
+      tracing: `${host(receiver)}, protocol: http`,
+      policies: `extAuthz: {host: "127.0.0.1:${authz.port}"}`,
+    });
+    await ask(port, '/shop', { headers: { traceparent: SAMPLED } });
+    const spans = await receiver.spans(3);
+    const server = spans.find(({ kind }) => kind === SERVER);
+    const call = spans.find(({ attributes }) => attributes['gw.outbound.subtype'] === 'ext_authz');
+    expect(call).toMatchObject({
+      name: 'envoy.service.auth.v3.Authorization/Check',
+      kind: CLIENT,
+      parentSpanId: server?.spanId,
+      attributes: { 'gw.outbound.kind': 'policy', 'http.status': 200 },
+    });
+    expect(parseTraceparent(String(authz.metadata[0]?.get('traceparent')[0]))?.spanId).toBe(call?.spanId);
   });
 
   test('tell a watcher of the trace how they were sampled', async () => {
