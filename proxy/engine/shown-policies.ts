@@ -12,13 +12,14 @@ export function shownPolicies(effective: { readonly values: object }, redaction:
 
 /** The policies of the listeners, by the names that traces use. */
 export function shownFrontend(frontend: FrontendPolicies): Record<string, unknown> {
-  const { http, tls, tcp, proxyProtocol, connect, accessLog, tracing } = frontend;
+  const { http, tls, tcp, proxyProtocol, connect, networkAuthorization, accessLog, tracing } = frontend;
   return plain({
     http,
     tls,
     tcp,
     proxy: proxyProtocol,
     connect,
+    network_authorization: networkAuthorization,
     access_log: shownAccessLog(accessLog),
     access_log_otlp: shownOtlpLog(accessLog),
     tracing: shownTracing(tracing),

@@ -14,6 +14,8 @@ export interface ConnectionFacts {
   readonly destinationAddress: string;
   readonly destinationPort: number;
   readonly tls: TlsFacts | null;
+  /** Server name of a TLS connection that is passed through; one that ends here has it among its TLS facts. */
+  readonly serverName?: string | undefined;
 }
 
 export interface TlsFacts {

@@ -186,7 +186,7 @@ export class Connection {
     this.#socket.unshift(bytes);
     if (protocol.kind === 'TLS' && protocol.tls === null) {
       const start = { listenerKey: listener.key, routes: protocol.routes, sni: hello.serverName, idleMs: TCP_IDLE_MS };
-      const facts = this.#facts(null);
+      const facts = { ...this.#facts(null), serverName: hello.serverName ?? undefined };
       this.#admit(this.#socket, facts, () => proxyTcp(this.#socket, facts, start, this.#owner.deps));
     } else if ('tls' in protocol && protocol.tls !== null) {
       this.#terminate({ listener, tls: protocol.tls, hello, startedAt });

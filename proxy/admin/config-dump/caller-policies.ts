@@ -21,7 +21,7 @@ export function callerPolicies(policies: RoutePolicies & BackendPolicies): [stri
     ...tokenPolicies(policies, place),
     ['basicAuth', basicAuth && passwords(basicAuth)],
     ['apiKey', apiKey && keys(apiKey)],
-    ['authorization', authorization && rules(authorization)],
+    ['authorization', authorization && shownRules(authorization)],
   ];
 }
 
@@ -38,7 +38,8 @@ function keys({ mode, location, keys: list }: ApiKeyAuth): Shown {
   };
 }
 
-function rules({ rules: list }: Authorization): Shown {
+/** Rules as the configuration has them. */
+export function shownRules({ rules: list }: Authorization): Shown {
   return { rules: list.map(({ mode, expression }) => ({ [mode]: expression })) };
 }
 

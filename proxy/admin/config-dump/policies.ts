@@ -16,7 +16,7 @@ import type {
 } from '../../../src/config/ir/index.ts';
 import { formatDuration } from '../../../src/shared/duration.ts';
 import { REDACTED } from '../../../src/shared/secret.ts';
-import { callerPolicies } from './caller-policies.ts';
+import { callerPolicies, shownRules } from './caller-policies.ts';
 import { shownAccessLog, shownOtlpLog, shownTracing } from '../../telemetry/shown-policies.ts';
 
 import { controlPolicies, shownTransformations } from './control-policies.ts';
@@ -91,13 +91,14 @@ export function targetedPolicy(policy: TargetedPolicy): PolicyDump {
 
 /** `frontendPolicies` as policies of every gateway. */
 export function frontendPolicies(frontend: FrontendPolicies): PolicyDump[] {
-  const { http, tls, tcp, proxyProtocol, connect, accessLog, tracing } = frontend;
+  const { http, tls, tcp, proxyProtocol, connect, networkAuthorization, accessLog, tracing } = frontend;
   const bodies = defined([
     ['http', durations(http)],
     ['tls', durations(tls)],
     ['tcp', tcp],
     ['proxy', proxyProtocol],
     ['connect', connect],
+    ['networkAuthorization', networkAuthorization && shownRules(networkAuthorization)],
     ['accessLog', shownAccessLog(accessLog)],
     ['accessLogOtlp', shownOtlpLog(accessLog)],
     ['tracing', shownTracing(tracing)],

@@ -47,7 +47,7 @@ export const destinationVariable: Variable<EvalContext> = view(
   {
     address: ({ connection }) => connection.destinationAddress,
     port: ({ connection }) => uint(connection.destinationPort),
-    hostname: ({ connection }) => connection.tls?.sni ?? undefined,
+    hostname: ({ connection }) => connection.tls?.sni ?? connection.serverName,
   },
   always,
 );

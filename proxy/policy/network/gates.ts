@@ -3,6 +3,7 @@ import { Attributes } from '../../exchange/attributes.ts';
 import type { ConnectionFacts } from '../../exchange/connection.ts';
 import type { EvalContext } from '../../expression/contract.ts';
 import type { PolicyDeps } from '../contract.ts';
+import { networkAuthorization } from '../authorization/network.ts';
 import { networkExtAuthz } from '../ext-authz/network.ts';
 
 /** One policy's word on a connection that nothing of was served yet; a promise only when somebody has to be asked. */
@@ -10,8 +11,12 @@ export type ConnectionGate = (context: EvalContext, closed: () => AbortSignal) =
 
 /** The policies of connections, in the order in which they are asked. Throws a `GwError` for what can't be compiled. */
 export function compileGates(frontend: FrontendPolicies, deps: PolicyDeps): readonly ConnectionGate[] {
-  const { networkExtAuthz: asked } = frontend;
-  return asked === undefined ? [] : [networkExtAuthz(asked, deps)];
+  const { networkAuthorization: rules, networkExtAuthz: asked } = frontend;
+  return [
+    // First: it costs no call.
+    rules === undefined ? null : networkAuthorization(rules, deps),
+    asked === undefined ? null : networkExtAuthz(asked, deps),
+  ].filter((gate) => gate !== null);
 }
 
 /** Asks every gate until one refuses. */

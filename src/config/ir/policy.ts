@@ -228,6 +228,8 @@ export interface FrontendPolicies {
   /** Asked about each connection. */
   readonly networkExtAuthz?: ExtAuthz | undefined;
   readonly connect: { readonly mode: 'deny' | 'route' | 'tunnel' };
+  /** Rules about connections. */
+  readonly networkAuthorization?: Authorization | undefined;
   readonly accessLog: AccessLog;
   readonly tracing?: Tracing | undefined;
 }

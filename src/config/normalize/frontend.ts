@@ -5,6 +5,7 @@ import type { ProcessSpec } from '../schema/process.ts';
 import type { Context } from './context.ts';
 import { accessLog, tracing } from './observability.ts';
 import { connectionPolicies, keepalives } from './policy.ts';
+import { authorization } from './policy/authorization.ts';
 import { networkExtAuthz } from './policy/ext-authz.ts';
 import { keyExchangeGroups, openSslNames, tlsVersion } from './tls.ts';
 
@@ -24,6 +25,7 @@ export function frontendPolicies(context: Context, spec: FrontendSpec, process: 
     },
     tcp: tcp && { keepalives: keepalives(tcp.keepalives) },
     proxyProtocol,
+    networkAuthorization: spec.networkAuthorization && authorization(spec.networkAuthorization),
     networkExtAuthz: connectionExtAuthz(context, spec.networkExtAuthz),
     connect: { mode: spec.connect?.mode ?? 'deny' },
     accessLog: accessLog(context, spec, process),

@@ -136,7 +136,7 @@ export const frontendPolicies = withRule(
       http: http.optional(),
       tls: tls.optional(),
       tcp: object('TCP on every listener.', { keepalives }).optional(),
-      networkAuthorization: notBuilt(authorization, '`networkAuthorization`'),
+      networkAuthorization: authorization.optional(),
       networkExtAuthz: networkExtAuthz.optional(),
       proxyProtocol: proxyProtocol.optional(),
       proxy: proxyProtocol.optional().describe('Other spelling of `proxyProtocol`.'),
