@@ -18,8 +18,8 @@ export function tokenPolicies(
 function logins({ issuer, clientId, redirectUri, scopes, provider }: Oidc): Shown {
   const common = { issuer, clientId, clientSecret: REDACTED, redirectURI: redirectUri, scopes };
   if (provider.kind === 'remote') return { ...common, discovery: { url: shownUrl(provider.url) } };
-  const { kind, keys, ...endpoints } = provider;
-  return { ...common, ...endpoints, jwks: keySet(keys) };
+  const { authorizationEndpoint, tokenEndpoint, tokenEndpointAuth, keys } = provider;
+  return { ...common, authorizationEndpoint, tokenEndpoint, tokenEndpointAuth, jwks: keySet(keys) };
 }
 
 function tokens({ mode, location, preserveToken, providers }: JwtAuth, place: (location: CredentialLocation) => Shown) {
