@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Mention } from '../../src/cel/compile/compiler.ts';
+import type { CompileOptions, Mention } from '../../src/cel/compile/compiler.ts';
 import { CustomFunctions } from '../../src/cel/compile/custom.ts';
 import { parseDefinitions } from '../../src/cel/custom/definitions.ts';
 import { library } from '../../src/cel/library/library.ts';
@@ -23,24 +23,29 @@ export interface ExpressionOptions {
   readonly sensitiveHeaders?: readonly string[] | undefined;
 }
 
-/** Compiles expressions over requests. Throws a `CelSyntaxError` when the custom functions are wrong. */
-export function createExpressions(options: ExpressionOptions = {}): Expressions {
+/** What all expressions of one configuration are compiled with. Throws a `CelSyntaxError` when custom functions are wrong. */
+export function environmentOf(options: ExpressionOptions): CompileOptions<EvalContext> {
   const sensitive = new Set([...credentialHeaders, ...(options.sensitiveHeaders ?? [])]);
-  const redaction = new Redaction(options.sensitiveHeaders ?? []);
-  const host = gatewayHost(options.env ?? {}, (name) => sensitive.has(name));
   const functions = library({ random: Math.random, uuid: randomUUID });
   const custom =
     options.customFunctions === undefined
       ? new CustomFunctions()
       : parseDefinitions(options.customFunctions, (name) => isTaken(name, functions));
-  const bodies = new Map();
+  const host = gatewayHost(options.env ?? {}, (name) => sensitive.has(name));
+  return { host, functions, custom, bodies: new Map() };
+}
+
+/** Compiles expressions over requests. */
+export function createExpressions(options: ExpressionOptions = {}): Expressions {
+  const environment = environmentOf(options);
+  const redaction = new Redaction(options.sensitiveHeaders ?? []);
   const report: Report = (context, expression, message) => {
-    const requestState = stateFor(context, expression.reads, { host, redaction });
+    const requestState = stateFor(context, expression.reads, { host: environment.host, redaction });
     context.trace?.emit({ type: 'cel', expr: expression.source, requestState, result: { error: message } }, 'warn');
   };
   return {
     compile: (source, where) => {
-      const program = Program.compile<EvalContext>(source, { host, functions, custom, bodies });
+      const program = Program.compile(source, environment);
       return new CompiledExpression(program, { where, reads: readsOf(program.mentions), report });
     },
   };

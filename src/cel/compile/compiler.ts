@@ -33,8 +33,13 @@ export interface CompileOptions<C> {
   readonly custom: CustomFunctions;
   /** Bodies of custom functions that are compiled already. */
   readonly bodies: Map<CustomFunction, CompiledBody<C>>;
-  /** Is told the value of each part as it is evaluated. */
-  readonly observe?: ((expr: Expr, value: Result) => void) | undefined;
+  readonly observer?: Observer | undefined;
+}
+
+/** Is told of the parts that have values of their own: once when each is compiled, then of every value. */
+export interface Observer {
+  compiled(expr: Expr): void;
+  evaluated(expr: Expr, value: Result): void;
 }
 
 /** Turns one tree into functions. Local names become numbered slots of the frame. */
@@ -60,12 +65,13 @@ export class Compiler<C> {
 
   compile(expr: Expr): Compiled<C> {
     const compiled = this.#compile(expr);
-    const { observe } = this.options;
-    if (observe === undefined) return compiled;
+    const { observer } = this.options;
+    if (observer === undefined) return compiled;
+    observer.compiled(expr);
     const { code } = compiled;
     const observed: Code<C> = (frame) => {
       const value = code(frame);
-      observe(expr, value);
+      observer.evaluated(expr, value);
       return value;
     };
     return { code: observed, constant: compiled.constant };
@@ -153,7 +159,7 @@ export class Compiler<C> {
   }
 
   fold(parts: readonly Compiled<C>[], code: Code<C>): Compiled<C> {
-    if (this.options.observe !== undefined || parts.some((part) => part.constant === undefined)) return dynamic(code);
+    if (this.options.observer !== undefined || parts.some((part) => part.constant === undefined)) return dynamic(code);
     // Constants read nothing of what the evaluation is over.
     const value = code(new Frame<C>(undefined as C, 0));
     return constant(value);

@@ -210,10 +210,11 @@ class Parser {
   }
 
   #parenthesized(): Expr {
+    const { start } = this.#peek();
     this.#expect('(');
     const expr = this.#expr();
     this.#expect(')');
-    return expr;
+    return { ...expr, start, end: this.#previousEnd() };
   }
 
   #named(absolute: boolean, start: number): Expr {

@@ -1,4 +1,4 @@
-import { exitCodes, GwError } from '../../shared/errors.ts';
+import { GwError } from '../../shared/errors.ts';
 
 /** What is wrong with the text of an expression, and where. */
 export class CelSyntaxError extends GwError {
@@ -11,7 +11,7 @@ export class CelSyntaxError extends GwError {
 
   constructor(reason: string, source: string, offset: number) {
     const { line, column } = positionOf(source, offset);
-    super(`${reason} (line ${line}, column ${column})`, { code: 'GW_CEL_SYNTAX', exitCode: exitCodes.refused });
+    super(`${reason} (line ${line}, column ${column})`, { code: 'GW_CEL_SYNTAX' });
     this.name = 'CelSyntaxError';
     this.reason = reason;
     this.offset = offset;

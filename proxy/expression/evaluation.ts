@@ -1,0 +1,162 @@
+import type { Host, Variable } from '../../src/cel/compile/host.ts';
+import type { Observer } from '../../src/cel/compile/compiler.ts';
+import { Program } from '../../src/cel/program.ts';
+import { partsOf, type Expr } from '../../src/cel/syntax/ast.ts';
+import { positionOf } from '../../src/cel/syntax/syntax-error.ts';
+import { toJson } from '../../src/cel/value/json.ts';
+import { fromJson, type Json } from '../../src/cel/value/map.ts';
+import { notationOf } from '../../src/cel/value/notation.ts';
+import { CelError, isMap, typeName, type Result } from '../../src/cel/value/value.ts';
+import type { HttpRequest } from '../exchange/message.ts';
+import { Attributes } from '../exchange/attributes.ts';
+import { BufferedBody, emptyBody } from '../exchange/body.ts';
+import { Headers } from '../exchange/headers.ts';
+import type { ExplainQuestion } from '../../src/admin/protocol/explanation.ts';
+import type { EvalContext } from './contract.ts';
+import { environmentOf, type ExpressionOptions } from './expressions.ts';
+
+/** What one expression is evaluated over, apart from any traffic. */
+export interface EvaluationInput extends ExpressionOptions {
+  readonly request?: HttpRequest | undefined;
+  /** Variables by name; they stand before those of the request. */
+  readonly variables?: Readonly<Record<string, Json>> | undefined;
+  /** Whether the values of the parts are wanted. */
+  readonly parts: boolean;
+}
+
+export interface Evaluation {
+  readonly expression: string;
+  /** Null when the evaluation failed. */
+  readonly type: string | null;
+  readonly value: Json;
+  /** The value as the language writes it, or what went wrong. */
+  readonly text: string;
+  readonly error: EvaluationError | null;
+  readonly parts: readonly EvaluatedPart[];
+}
+
+export interface EvaluationError {
+  readonly message: string;
+  /** From 1; where the part begins that failed. */
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A part of the expression, in the order of the source, outer ones first. */
+export interface EvaluatedPart {
+  readonly expression: string;
+  readonly start: number;
+  readonly end: number;
+  /** How many parts it is inside of. */
+  readonly depth: number;
+  /** Inside of a macro there is one value for each round; none for what was not needed. */
+  readonly values: readonly string[];
+  readonly rounds: number;
+}
+
+const MAX_VALUES = 5;
+
+/** A request that somebody wrote down. */
+export function requestOf(question: ExplainQuestion): HttpRequest {
+  const body = question.body === undefined ? emptyBody : new BufferedBody(Buffer.from(question.body, 'base64'));
+  return {
+    method: question.method,
+    scheme: question.scheme,
+    authority: question.authority,
+    target: question.target,
+    version: question.version ?? 'HTTP/1.1',
+    // In messages a character of a value is one byte.
+    headers: Headers.from(question.headers.map(([name, value]) => [name, Buffer.from(value).toString('latin1')])),
+    body,
+    upgrade: null,
+  };
+}
+
+/** Evaluates one expression; throws a `CelSyntaxError` for what is none. */
+export function evaluateOnce(source: string, input: EvaluationInput): Evaluation {
+  const seen = new Map<Expr, { readonly values: string[]; rounds: number }>();
+  const observer: Observer = {
+    compiled: (expr) => void seen.set(expr, { values: [], rounds: 0 }),
+    evaluated: (expr, value) => {
+      const part = seen.get(expr);
+      if (part === undefined) return;
+      part.rounds++;
+      if (part.values.length < MAX_VALUES) part.values.push(notationOf(value));
+    },
+  };
+  const environment = environmentOf(input);
+  const program = Program.compile<EvalContext>(source, {
+    ...environment,
+    host: withVariables(environment.host, input.variables ?? {}),
+    ...(input.parts ? { observer } : {}),
+  });
+  const result = program.evaluate(contextOf(input));
+  return { expression: source, ...answerOf(source, result), parts: listed(program.tree, source, seen) };
+}
+
+function answerOf(source: string, result: Result): Omit<Evaluation, 'expression' | 'parts'> {
+  const text = notationOf(result);
+  if (result instanceof CelError) {
+    const error = { message: result.message, ...positionOf(source, Math.max(0, result.at)) };
+    return { type: null, value: null, text, error };
+  }
+  const json = toJson(result);
+  return { type: typeName(result), value: json instanceof CelError ? null : json, text, error: null };
+}
+
+function listed(
+  tree: Expr,
+  source: string,
+  seen: ReadonlyMap<Expr, { readonly values: readonly string[]; readonly rounds: number }>,
+): readonly EvaluatedPart[] {
+  const parts: EvaluatedPart[] = [];
+  const visit = (expr: Expr, depth: number): void => {
+    const found = seen.get(expr);
+    const listedHere = found !== undefined && expr.kind !== 'literal';
+    if (listedHere) {
+      const { start, end } = expr;
+      parts.push({ expression: source.slice(start, end), start, end, depth, ...found });
+    }
+    for (const part of partsOf(expr)) visit(part, listedHere ? depth + 1 : depth);
+  };
+  visit(tree, 0);
+  return parts;
+}
+
+/** Given variables are JSON, whatever they are called. */
+function withVariables(host: Host<EvalContext>, given: Readonly<Record<string, Json>>): Host<EvalContext> {
+  const own = new Map(
+    Object.entries(given).map(([name, json]): [string, Variable<EvalContext>] => {
+      const value = fromJson(json) ?? null;
+      const path: Variable<EvalContext>['path'] = ([first]) =>
+        first === undefined || !isMap(value) ? undefined : { read: () => value.get(first.name), used: 1 };
+      return [name, { read: () => value, path }];
+    }),
+  );
+  return {
+    variable: (name) => own.get(name) ?? host.variable(name),
+    variables: [...new Set([...host.variables, ...own.keys()])],
+  };
+}
+
+function contextOf({ request }: EvaluationInput): EvalContext {
+  return {
+    request: request ?? null,
+    response: null,
+    attributes: new Attributes(),
+    progress: null,
+    trace: null,
+    connection: {
+      id: 0,
+      bind: '',
+      bindPort: 0,
+      sourceAddress: '127.0.0.1',
+      sourcePort: 0,
+      rawAddress: '127.0.0.1',
+      rawPort: 0,
+      destinationAddress: '127.0.0.1',
+      destinationPort: 0,
+      tls: null,
+    },
+  };
+}
