@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 
 import type { GatewayConfig, RouteBackend } from '../../src/config/ir/index.ts';
 import { messageOf } from '../../src/shared/errors.ts';
+import { SystemCloudAccess } from '../backends/auth/cloud-access.ts';
 import { peerOf } from '../backends/connect.ts';
 import { CachingResolver } from '../backends/dns.ts';
 import { systemDnsSources } from '../backends/dns-sources.ts';
@@ -59,6 +60,7 @@ class GatewayDataPlane implements DataPlane {
   readonly #listenerDeps: ListenerDependencies;
   readonly #connectionTraces: ConnectionTraces;
   readonly #stores = new NamedStores();
+  readonly #cloud = new SystemCloudAccess();
   readonly #exporters: Exporters;
   #runtime: Runtime | null = null;
   /** The last one is in use; calls of earlier ones finish. */
@@ -142,6 +144,7 @@ class GatewayDataPlane implements DataPlane {
     this.#exporters.close();
     for (const { set } of this.#pools) set.close();
     this.#sweeper.close();
+    this.#cloud.close();
   }
 
   addresses(): readonly BoundAddress[] {
@@ -167,6 +170,7 @@ class GatewayDataPlane implements DataPlane {
     return {
       backends: { view: this.#endpoints, contexts: this.#contexts },
       metrics: this.#init.telemetry.metrics,
+      cloud: this.#cloud,
       policies: {
         clock: systemClock,
         stores: this.#stores,

@@ -1,5 +1,6 @@
 import type { Bind, GatewayConfig, HttpRoute, Listener, RouteBackend } from '../../src/config/ir/index.ts';
 import type { ListenerProtocol } from '../../src/config/ir/index.ts';
+import { type CloudAccess, cloudOf, noCloudAccess } from '../backends/auth/cloud.ts';
 import { compileBackends, type BackendTable } from '../backends/resolve.ts';
 import type { BackendDeps } from '../backends/resolve.ts';
 import type { ResolvedBackend } from '../backends/resolved.ts';
@@ -25,7 +26,9 @@ import { BackendProgram, type MirrorProgram, RouteProgram } from './program.ts';
 export interface EngineDeps {
   readonly backends: Omit<BackendDeps, 'rows'>;
   readonly metrics: ThreadMetrics;
-  readonly policies: Omit<PolicyDeps, 'maxBufferSize' | 'expressions' | 'services'>;
+  readonly policies: Omit<PolicyDeps, 'maxBufferSize' | 'expressions' | 'services' | 'cloud'>;
+  /** Files and endpoints that credentials come from; none where nothing is called. */
+  readonly cloud?: CloudAccess | undefined;
   /** By the settings that expressions depend on. */
   readonly expressions: (config: GatewayConfig) => Expressions;
   /** Clients of services that policies call, among the backends of this configuration. */
@@ -73,6 +76,7 @@ export class Engine {
       maxBufferSize: config.frontend.http.maxBufferSize,
       expressions: options.deps.expressions(config),
       services: options.deps.services(this.backends),
+      cloud: cloudOf(options.deps.cloud ?? noCloudAccess, config.process.credentialEnvironment ?? {}),
     };
     this.gates = compileGates(config.frontend, this.#policyDeps);
     this.observability = compileObservability(config, {

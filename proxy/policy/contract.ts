@@ -1,3 +1,4 @@
+import type { Cloud } from '../backends/auth/cloud.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
@@ -35,6 +36,8 @@ export interface PolicyDeps {
   /** Compiles expressions; what they read is collected before the phase begins that they belong to. */
   readonly expressions: Expressions;
   readonly services: Services;
+  /** How credentials of clouds are got at; absent where nothing is called. */
+  readonly cloud?: Cloud | undefined;
   /** Documents that the control thread has fetched. */
   readonly resources: Resources;
   /** State that outlives a reload: what policies of an unchanged definition go on with. */

@@ -1,4 +1,5 @@
 import type { Secret } from '../../../src/shared/secret.ts';
+import { CredentialError } from './failure.ts';
 
 /** How credentials of clouds are got at: the environment of the process, files, and endpoints that are not backends. */
 export interface Cloud {
@@ -40,3 +41,9 @@ export function cloudOf(access: CloudAccess, environment: Readonly<Record<string
     },
   };
 }
+
+/** For configurations that are only looked at. */
+export const noCloudAccess: CloudAccess = {
+  readFile: () => Promise.reject(new CredentialError('no file is read here')),
+  call: () => Promise.reject(new CredentialError('nothing is called here')),
+};

@@ -1,9 +1,12 @@
 import type { BackendAuth, BackendAuthKind, BackendPolicies } from '../../../src/config/ir/index.ts';
-import { messageOf } from '../../../src/shared/errors.ts';
+import { GwError, messageOf } from '../../../src/shared/errors.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { Refusal } from '../../exchange/refusal.ts';
 import { next, type Outcome, type PolicyContext, type PolicyDeps, type RequestStep } from '../../policy/contract.ts';
 import type { Effective } from '../../policy/effective.ts';
+import { definitionKey } from '../../policy/definition-key.ts';
+import { awsSigner } from './aws/compile.ts';
+import type { Cloud } from './cloud.ts';
 import type { Apply, CredentialKind } from './contract.ts';
 import { authFailed } from './failure.ts';
 import { jwtSign } from './jwt-sign.ts';
@@ -18,18 +21,40 @@ export function backendAuth(spec: BackendAuth, context: PolicyContext): RequestS
     ...credentials.map((credential) => fixedKey(credential)),
   ].filter((kind) => kind !== null);
   if (kinds.length === 0) return null;
-  const log = context.deps.log.scope('backend-auth');
-  const onError = (error: unknown): Refusal => {
-    log.warn('backend authentication failed', { source: context.source, error: messageOf(error) });
-    return authFailed(error);
-  };
+  const onError = failureReporter(context);
   return (exchange) => applyAll(kinds, { exchange, onError, from: 0 });
 }
 
+function failureReporter({ deps, source }: PolicyContext): (error: unknown) => Refusal {
+  const log = deps.log.scope('backend-auth');
+  return (error) => {
+    log.warn('backend authentication failed', { source, error: messageOf(error) });
+    return authFailed(error);
+  };
+}
+
+function cloudIn({ cloud }: PolicyDeps): Cloud {
+  if (cloud !== undefined) return cloud;
+  throw new GwError('credentials of clouds cannot be used here', { code: 'GW_POLICY_INVALID' });
+}
+
 /** What runs last of all, over the request as it leaves; null for kinds that do not sign it. */
-export function backendSign({ values }: Effective<BackendPolicies>, deps: PolicyDeps): Apply | null {
-  const main = values.backendAuth?.main;
-  return main?.kind !== 'aws' || deps.dryRun !== undefined ? null : null;
+export function backendSign({ values, sources }: Effective<BackendPolicies>, deps: PolicyDeps): Apply | null {
+  const spec = values.backendAuth;
+  if (spec?.main?.kind !== 'aws' || deps.dryRun !== undefined) return null;
+  const context: PolicyContext = { phase: 'backend', source: sources.backendAuth ?? '', deps };
+  const signer = awsSigner(spec.main, { deps, cloud: cloudIn(deps), key: definitionKey('backendAuth', spec, context) });
+  const onError = failureReporter(context);
+  return async (exchange) => {
+    let refusal: Refusal | null;
+    try {
+      refusal = await signer.apply(exchange);
+    } catch (error) {
+      refusal = onError(error);
+    }
+    done(signer, exchange, refusal);
+    return refusal;
+  };
 }
 
 function compileKind(main: BackendAuthKind, _context: PolicyContext): CredentialKind | null {
@@ -58,13 +83,21 @@ function applyAll(kinds: readonly CredentialKind[], { exchange, onError, from }:
     if (kind === undefined) break;
     const applied = kind.apply(exchange);
     if (applied instanceof Promise) {
-      const rest = { exchange, onError, from: i + 1 };
-      return applied.catch(onError).then((refusal) => done(kind, exchange, refusal) ?? applyAll(kinds, rest));
+      return applyRest(kinds, kind, { waiting: applied, exchange, onError, from: i + 1 });
     }
     const failed = done(kind, exchange, applied);
     if (failed !== null) return failed;
   }
   return next;
+}
+
+async function applyRest(
+  kinds: readonly CredentialKind[],
+  kind: CredentialKind,
+  { waiting, ...applying }: Applying & { readonly waiting: Promise<Refusal | null> },
+): Promise<Outcome> {
+  const refusal = await waiting.catch(applying.onError);
+  return done(kind, applying.exchange, refusal) ?? applyAll(kinds, applying);
 }
 
 function done(kind: CredentialKind, exchange: Exchange, refusal: Refusal | null): Outcome | null {

@@ -1,3 +1,4 @@
+import type { Secret } from '../../shared/secret.ts';
 import type { FieldChanges, TelemetryResource } from './policy/observability.ts';
 
 /** Where one of the local servers (admin, stats, readiness) listens. `hosts` has two entries for `localhost`. */
@@ -37,6 +38,8 @@ export interface ProcessConfig {
     readonly namespace?: string | undefined;
     readonly gateway?: string | undefined;
   };
+  /** Variables of the environment that credentials of clouds come from, as far as they are set. */
+  readonly credentialEnvironment?: Readonly<Record<string, Secret>> | undefined;
   readonly adminAddr: ListenAddress;
   readonly statsAddr: ListenAddress;
   readonly readinessAddr: ListenAddress;

@@ -3,6 +3,7 @@ import type { DnsLookupFamily, Locality, ProcessConfig } from '../ir/process.ts'
 import { keepalives as keepalivesSchema } from '../schema/policy/tcp.ts';
 import { unknownLevel, type ProcessSpec } from '../schema/process.ts';
 import type { Context } from './context.ts';
+import { credentialEnvironment } from './credential-environment.ts';
 import { Environment } from './environment.ts';
 import { keepalives } from './policy.ts';
 import { telemetryResource } from './telemetry-resource.ts';
@@ -30,6 +31,7 @@ export function processConfig(context: Context, spec: ProcessSpec): ProcessConfi
       namespace: settings.read('NAMESPACE', named, 'a name'),
       gateway: settings.read('GATEWAY', named, 'a name'),
     },
+    credentialEnvironment: credentialEnvironment(context),
     adminAddr: settings.address('ADMIN_ADDR', {
       key: 'adminAddr',
       text: spec.adminAddr,

@@ -292,7 +292,7 @@ export function backendAuth(connection: z.ZodType) {
       key: fixedKey.optional(),
       passthrough: object('Puts the validated token of the caller back.', { location }).optional(),
       gcp: notBuilt(gcp, 'the credential `gcp`'),
-      aws: notBuilt(aws, 'the credential `aws`'),
+      aws: aws.optional(),
       azure: notBuilt(azure, 'the credential `azure`'),
       jwtSign: jwtSign.optional(),
       oauthTokenExchange: notBuilt(oauthTokenExchange(connection), 'the credential `oauthTokenExchange`'),
