@@ -14,6 +14,7 @@ import type { CallSpan } from '../telemetry/spans/request-span.ts';
 import type { RetryPlan } from '../policy/retry/compile.ts';
 import { runRequest } from '../policy/run.ts';
 import { headerGrpcStatus, watchGrpcStatus } from './grpc-status.ts';
+import { dynamicTarget } from './dynamic-target.ts';
 import { callAdminRouter } from './internal.ts';
 import type { BackendProgram, RouteProgram } from './program.ts';
 import { isGrpc } from './refusal-response.ts';
@@ -155,18 +156,6 @@ function endUnsent(
   endCall(span, { request: flight.exchange.request, origin, redaction, result });
 }
 
-/** Undefined when the request itself names it; null when the expression gives none. */
-function dynamicTarget(exchange: Exchange, { pipeline }: BackendProgram): string | undefined | null {
-  const target = pipeline.dynamicTarget;
-  if (target === null) return undefined;
-  const text = target.text(exchange);
-  if (exchange.trace !== null) {
-    if (text === null) exchange.trace.applied('dynamic_target', 'the expression gives no target', 'error');
-    else exchange.trace.applied('dynamic_target', text);
-  }
-  return text;
-}
-
 /** Undefined leaves the choice of an endpoint to the balance, as where there is nothing to bind by. */
 function affinityOf(exchange: Exchange, { pipeline }: BackendProgram): string | undefined {
   const value = pipeline.affinity?.scalarText(exchange);
@@ -178,7 +167,7 @@ function affinityOf(exchange: Exchange, { pipeline }: BackendProgram): string | 
 /** Backends with a host name get it as authority, unless a policy has decided on another. */
 function rewriteAuthority(flight: InFlight, backend: BackendProgram, picked: Picked): void {
   const mode = backend.pipeline.hostRewrite;
-  if (mode === 'off') return;
+  if (mode === 'off' || (mode === 'default' && flight.exchange.authorityDecided)) return;
   const authority = mode === 'auto' ? picked.autoAuthority : picked.authorityHost;
   if (authority !== null) flight.exchange.request.authority = authority;
 }

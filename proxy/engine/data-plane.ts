@@ -24,6 +24,7 @@ import { reportTcp } from './tcp-report.ts';
 import { ConnectionTraces } from './tcp-trace.ts';
 import { BucketView } from '../policy/local-rate-limit/bucket-view.ts';
 import { admits } from '../policy/network/gates.ts';
+import { connectionContext } from '../expression/connection-context.ts';
 import { NamedStores } from '../policy/stores.ts';
 import { expressionsOf } from './policy-deps.ts';
 import { policySnapshots } from './tracing.ts';
@@ -282,7 +283,11 @@ class GatewayDataPlane implements DataPlane {
     if (runtime === null) throw new Error('no configuration is live');
     const trace = this.#connectionTraces.begin(context);
     const resolved = runtime.engine.tcpBackend(backend, context.route.policies);
-    const picked = resolved.pickTunnel(context.sni === null ? null : `${context.sni}:${context.port}`);
+    const target = runtime.engine.tcpTarget(backend);
+    const named = context.sni === null ? null : `${context.sni}:${context.port}`;
+    const picked = resolved.pickTunnel(
+      target === null ? named : target.text(connectionContext(context.connection, trace)),
+    );
     if (picked.kind === 'refused') throw new Error(picked.refusal.message);
     const start = trace?.now() ?? null;
     trace?.emit({ type: 'backendCallStart', target: peerOf(picked.origin.address) });

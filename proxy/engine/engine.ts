@@ -5,7 +5,7 @@ import { compileBackends, type BackendTable } from '../backends/resolve.ts';
 import type { BackendDeps } from '../backends/resolve.ts';
 import type { ResolvedBackend } from '../backends/resolved.ts';
 import { effectiveBackendPolicies, effectiveGatewayPolicies, effectiveRoutePolicies } from '../policy/effective.ts';
-import type { Expressions } from '../expression/contract.ts';
+import type { Expression, Expressions } from '../expression/contract.ts';
 import type { PolicyDeps } from '../policy/contract.ts';
 import { compileGates, type ConnectionGate } from '../policy/network/gates.ts';
 import {
@@ -57,6 +57,7 @@ export class Engine {
   readonly #deps: EngineDeps;
   readonly #policyDeps: PolicyDeps;
   readonly #binds: ReadonlyMap<string, EngineBind>;
+  readonly #tcpTargets = new Map<RouteBackend, Expression>();
 
   /** Throws a `GwError` for anything that can't be compiled. */
   constructor(
@@ -196,9 +197,21 @@ export class Engine {
     for (const bind of this.config.binds) {
       for (const listener of bind.listeners) {
         for (const route of listener.tcpRoutes)
-          for (const backend of route.backends) this.tcpBackend(backend, route.policies);
+          for (const backend of route.backends) {
+            this.tcpBackend(backend, route.policies);
+            const { target } = backend;
+            if (target.kind !== 'inline' || target.backend.kind !== 'dynamic') continue;
+            const source = target.backend.target;
+            if (source === undefined) continue;
+            this.#tcpTargets.set(backend, this.#policyDeps.expressions.compile(source, 'dynamic target'));
+          }
       }
     }
+  }
+
+  /** Where a dynamic backend of a TCP route is found; null when the connection itself names it, or it is another kind. */
+  tcpTarget(backend: RouteBackend): Expression | null {
+    return this.#tcpTargets.get(backend) ?? null;
   }
 
   /** The backend of a TCP route, with the policies of the route where it has none of its own. */

@@ -1,6 +1,5 @@
 import type { TcpRecord } from '../listener/contract.ts';
-import { Attributes } from '../exchange/attributes.ts';
-import type { EvalContext } from '../expression/contract.ts';
+import { connectionContext } from '../expression/connection-context.ts';
 import type { AccessRecord } from '../telemetry/access-fields.ts';
 import { tellLogs } from './observe.ts';
 import { addressText } from './report.ts';
@@ -14,17 +13,11 @@ export function reportTcp(runtime: Runtime | null, record: TcpRecord): void {
   if (!observability.plain)
     tellLogs(observability, {
       accessLog,
-      context: contextOf(record),
+      context: connectionContext(record.connection),
       record: () => recordOf(runtime, record),
       trace: null,
     });
   else if (accessLog.enabled) accessLog.write(recordOf(runtime, record));
-}
-
-/** Expressions see the connection, and no request. */
-function contextOf({ connection }: TcpRecord): EvalContext {
-  const nothing = { request: null, response: null, progress: null, trace: null };
-  return { connection, ...nothing, attributes: new Attributes() };
 }
 
 function recordOf(runtime: Runtime, record: TcpRecord): AccessRecord {

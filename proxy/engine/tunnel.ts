@@ -1,12 +1,13 @@
 import type { Duplex } from 'node:stream';
 
-import { refusalOf } from '../backends/refusal.ts';
+import { noDynamicTarget, refusalOf } from '../backends/refusal.ts';
 import { UpstreamError, type UpstreamResponse } from '../backends/upstream.ts';
 import { Headers } from '../exchange/headers.ts';
 import { stripInterimHead } from '../exchange/hop-by-hop.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import { refuse } from '../exchange/refusal.ts';
 import { Splice } from '../listener/splice.ts';
+import { dynamicTarget } from './dynamic-target.ts';
 import type { BackendProgram } from './program.ts';
 import type { InFlight } from './in-flight.ts';
 import { finish } from './report.ts';
@@ -54,7 +55,9 @@ export function takeOverUpgrade(flight: InFlight, response: UpstreamResponse): H
 /** `frontendPolicies.connect.mode: route`: 200 and a raw tunnel to the backend that the route chose. */
 export async function openConnectTunnel(flight: InFlight, backend: BackendProgram): Promise<HttpResponse | null> {
   const { exchange, runtime } = flight;
-  const picked = backend.resolved.pickTunnel(exchange.request.authority);
+  const target = dynamicTarget(exchange, backend);
+  if (target === null) return flight.refuse(noDynamicTarget);
+  const picked = backend.resolved.pickTunnel(target ?? exchange.request.authority);
   if (picked.kind === 'refused') return flight.refuse(picked.refusal);
   try {
     const upstream = await runtime.pools.openTunnel(picked.origin);

@@ -36,6 +36,8 @@ export class Exchange {
   response: HttpResponse | null = null;
   /** The response came from a backend: the gateway did not make it. */
   answeredByUpstream = false;
+  /** A policy has computed the authority that the upstream gets: it is not rewritten to the backend's name. */
+  authorityDecided = false;
   /** The last route of the chain that routing chose; null before. */
   route: HttpRoute | null = null;
   /** The path match of that route; what prefix rewrites and redirects replace. */

@@ -4,7 +4,7 @@ import type { Exchange } from '../../exchange/exchange.ts';
 import type { HttpRequest, HttpResponse } from '../../exchange/message.ts';
 import type { Expression } from '../../expression/contract.ts';
 import { compileChoice } from '../conditional.ts';
-import type { PolicyContext, RequestStep, ResponseStep } from '../contract.ts';
+import type { Phase, PolicyContext, RequestStep, ResponseStep } from '../contract.ts';
 import { next } from '../contract.ts';
 import { setRequestPart } from '../request-line.ts';
 import { before, describeChanges } from './changes.ts';
@@ -15,7 +15,7 @@ const KIND = 'transformation';
 /** Changes the request, and chooses for the response. Throws a `GwError` for what cannot be compiled. */
 export function transformRequest(spec: Transformations, context: PolicyContext): RequestStep {
   const choice = chooserOf(spec, context, ({ request }, where) =>
-    request === undefined ? null : compiled(request, { where: `${where} request`, context, setPart: setOfRequest }),
+    request === undefined ? null : compiled(request, { where: `${where} request`, context, setPart: setterOf(context.phase) }),
   );
   return (exchange) => {
     const transform = choice.choose(exchange);
@@ -64,9 +64,13 @@ function compiled<M extends HttpRequest | HttpResponse>(
   return compileTransform(spec, place);
 }
 
-function setOfRequest(request: HttpRequest, name: string, value: Expression, exchange: Exchange): void {
-  const text = value.headerText(exchange);
-  if (text !== null) setRequestPart(request, name, text);
+/** In the gateway phase an authority is what routes are chosen by; later it is what the upstream gets. */
+function setterOf(phase: Phase): SetPart<HttpRequest> {
+  return (request, name, value, exchange) => {
+    const text = value.headerText(exchange);
+    if (text === null || !setRequestPart(request, name, text)) return;
+    if (phase !== 'gateway' && (name === 'host' || name === ':authority')) exchange.authorityDecided = true;
+  };
 }
 
 /** The status of a response that ends the exchange; anything else is left. A response has no `host`. */
