@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 
+import { credentialPlaces } from '../../src/config/credential-places.ts';
 import type { GatewayConfig, RouteBackend } from '../../src/config/ir/index.ts';
 import { messageOf } from '../../src/shared/errors.ts';
 import { SystemCloudAccess } from '../backends/auth/cloud-access.ts';
@@ -83,6 +84,7 @@ class GatewayDataPlane implements DataPlane {
 
   async prepare(config: GatewayConfig, revision: string, rows: SharedRows): Promise<void> {
     const engine = new Engine(config, { revision, rows: rows.endpoints, deps: this.#engineDeps(rows) });
+    this.#init.telemetry.redaction.hide(credentialPlaces(config));
     const binds = config.binds
       .filter((bind) => bind.mode === 'standard')
       .map((bind) => compileBind(bind, config.frontend, this.#ticketSecret));

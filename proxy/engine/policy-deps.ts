@@ -1,4 +1,5 @@
 import { LogFilter, Logger } from '../../src/shared/log.ts';
+import { credentialPlaces } from '../../src/config/credential-places.ts';
 import type { GatewayConfig } from '../../src/config/ir/index.ts';
 import type { Expressions } from '../expression/contract.ts';
 import { createExpressions } from '../expression/expressions.ts';
@@ -9,9 +10,9 @@ import type { Services } from '../services/contract.ts';
 import { createServices } from '../services/services.ts';
 
 /** Expressions under the settings of a configuration. */
-export function expressionsOf({ process }: GatewayConfig): Expressions {
-  const { sensitiveHeaders, customFunctions, env } = process;
-  return createExpressions({ sensitiveHeaders, customFunctions, env });
+export function expressionsOf(config: GatewayConfig): Expressions {
+  const { sensitiveHeaders, customFunctions, env } = config.process;
+  return createExpressions({ sensitiveHeaders, customFunctions, env, hidden: credentialPlaces(config) });
 }
 
 /** For compiling only: references to services are checked, nothing is called. */

@@ -1,3 +1,4 @@
+import { credentialPlaces } from '../../src/config/credential-places.ts';
 import type { TraceEvent } from '../../src/admin/protocol/trace-event.ts';
 import type { GatewayConfig } from '../../src/config/ir/index.ts';
 import { endpointIdentities } from '../backends/endpoint-identity.ts';
@@ -32,7 +33,7 @@ type DryRuntime = Runtime & { readonly pools: DryPools };
 
 /** A runtime for one request that is watched and goes nowhere. */
 export function dryRuntime(config: GatewayConfig, state: DryState, sink: (event: TraceEvent) => void): DryRuntime {
-  const redaction = new Redaction(config.process.sensitiveHeaders);
+  const redaction = new Redaction(config.process.sensitiveHeaders).hide(credentialPlaces(config));
   const metrics = new ThreadMetrics(() => {});
   const { memory, rows } = state.endpoints ?? freshEndpoints(config);
   const endpoints = new EndpointView(memory);

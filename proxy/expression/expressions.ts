@@ -5,6 +5,7 @@ import { parseDefinitions } from '../../src/cel/custom/definitions.ts';
 import { library } from '../../src/cel/library/library.ts';
 import { isTaken } from '../../src/cel/names.ts';
 import { Program } from '../../src/cel/program.ts';
+import type { CredentialPlaces } from '../../src/config/credential-places.ts';
 import { credentialHeaders } from '../../src/shared/credentials.ts';
 import { Redaction } from '../telemetry/redaction.ts';
 import type { EvalContext, Expressions, Reads } from './contract.ts';
@@ -21,11 +22,17 @@ export interface ExpressionOptions {
   readonly env?: EnvironmentFacts | undefined;
   /** Lower-case names of headers that `redacted()` and traces hide, beyond the well-known ones. */
   readonly sensitiveHeaders?: readonly string[] | undefined;
+  /** Places of credentials that the configuration names. */
+  readonly hidden?: CredentialPlaces | undefined;
 }
 
 /** What all expressions of one configuration are compiled with. Throws a `CelSyntaxError` when custom functions are wrong. */
 export function environmentOf(options: ExpressionOptions): CompileOptions<EvalContext> {
-  const sensitive = new Set([...credentialHeaders, ...(options.sensitiveHeaders ?? [])]);
+  const sensitive = new Set([
+    ...credentialHeaders,
+    ...(options.sensitiveHeaders ?? []),
+    ...(options.hidden?.headers ?? []),
+  ]);
   const functions = library({ random: Math.random, uuid: randomUUID });
   const custom =
     options.customFunctions === undefined
@@ -38,7 +45,9 @@ export function environmentOf(options: ExpressionOptions): CompileOptions<EvalCo
 /** Compiles expressions over requests. */
 export function createExpressions(options: ExpressionOptions = {}): Expressions {
   const environment = environmentOf(options);
-  const redaction = new Redaction(options.sensitiveHeaders ?? []);
+  const redaction = new Redaction(options.sensitiveHeaders ?? []).hide(
+    options.hidden ?? { headers: [], parameters: [] },
+  );
   const report: Report = (context, expression, message) => {
     const requestState = stateFor(context, expression.reads, { host: environment.host, redaction });
     context.trace?.emit({ type: 'cel', expr: expression.source, requestState, result: { error: message } }, 'warn');

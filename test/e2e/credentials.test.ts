@@ -22,6 +22,9 @@ async function gatewayWith(policies: string, options: { threads?: number | undef
   return { ...running, text, port, ask: (path: string, wanted?: Ask) => ask(port, path, wanted) };
 }
 
+const APR1 = '$$apr1$$RVuXe5ck$$a7dMb7Dig1KVt0lLMchKN1';
+const BCRYPT = '$$2y$$05$$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a';
+
 const KEYS = `apiKey:
   keys:
   - {key: k1, metadata: {user: ann, groups: [admin]}}
@@ -71,6 +74,23 @@ describe('an API key', () => {
     expect(JSON.parse(answer.body).headers.cookie).toBe('a=1; b=2');
   });
 
+  test('is hidden at the place that the configuration names, in traces and in the log', async () => {
+    const running = await gatewayWith(`${KEYS}
+  location: {queryParameter: {name: "my k"}}
+basicAuth:
+  mode: optional
+  authorizationLocation: {header: {name: X-My-Token, prefix: "Mine "}}
+  htpasswd: "ann:${APR1}"`);
+    const trace = await fetch(`${running.admin}/debug/trace`);
+    const [text] = await Promise.all([
+      trace.text(),
+      running.ask('/p?a=1&my+k=guess1', { headers: { 'x-my-token': 'guess2' } }),
+    ]);
+    await running.logged('/p?a=1');
+    expect(text).toContain('my+k=<redacted>');
+    expect(text + running.log.join('')).not.toMatch(/guess[12]/);
+  });
+
   test('of the configuration is in no dump', async () => {
     const running = await gatewayWith(KEYS);
     const dump = await (await fetch(`${running.admin}/config_dump`)).text();
@@ -78,9 +98,6 @@ describe('an API key', () => {
     expect(dump).not.toContain(createHash('sha256').update('k1').digest('hex'));
   });
 });
-
-const APR1 = '$$apr1$$RVuXe5ck$$a7dMb7Dig1KVt0lLMchKN1';
-const BCRYPT = '$$2y$$05$$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a';
 
 describe('a login with a password', () => {
   const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
