@@ -41,7 +41,7 @@ function extreme(name: string, values: readonly Value[], direction: number): Res
   return anyExtreme(name, list, direction);
 }
 
-/** Of whatever has an order; null of nothing. The last of equals wins. */
+/** Of whatever has an order; null of nothing. */
 function anyExtreme(name: string, values: readonly Value[], direction: number): Result {
   const [only] = values;
   const list = values.length === 1 && only !== undefined && isList(only) ? only : values;
@@ -49,13 +49,12 @@ function anyExtreme(name: string, values: readonly Value[], direction: number): 
   for (const item of list.slice(1)) {
     const order = compare(item, best);
     if (order === undefined || Number.isNaN(order)) return noOverload(name, best, item);
-    // Among equal numbers of different types the first stays.
+    // Among equal ones of different types the first stays.
     if (order * direction > 0) best = item;
   }
   return best;
 }
 
-/** A whole number is its own ceiling; of other types only doubles have one. */
 function onDouble(name: string, value: Value, apply: (value: number) => number): Result {
   return value instanceof Double ? new Double(apply(value.value)) : noOverload(name, value);
 }
