@@ -65,8 +65,10 @@ export class PushBody implements Body {
       sink.onError(this.#error);
       return;
     }
+    const waited = this.#waiting.length > 0;
     this.#sink = sink;
     this.#deliver();
+    if (waited && !this.#over) this.onDrain?.();
   }
 
   pause(): void {

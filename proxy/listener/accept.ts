@@ -297,7 +297,7 @@ export class Connection {
 
   // ── admission ──
 
-  /** Serves a connection that may be served. While that is being found out, what the client sends waits in the socket. */
+  /** Nothing of a connection that is refused here is answered. */
   #admit(socket: Socket | TLSSocket, facts: ConnectionFacts, serve: () => void): void {
     const refuse = (detail: string): void => this.#refuse('denied', detail, facts.tls?.sni ?? null);
     whenAdmitted(this.#owner.deps.admit, { socket, raw: this.#socket, facts, serve, refuse });

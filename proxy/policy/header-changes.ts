@@ -17,10 +17,16 @@ export interface HeaderChange {
 // oxlint-disable-next-line no-control-regex
 const NO_FIELD_VALUE = /[^\t\u0020-\u007e\u0080-\u00ff]/;
 
-/** Reads what a service sent; what cannot be a header, or belongs to the framing of a message, is left out. */
-export function headerChanges(options: readonly HeaderValueOption[] | undefined): HeaderChange[] {
+/**
+ * Reads what a service sent; what cannot be a header, or `may` not be changed (the framing of a message, unless told
+ * otherwise), is left out.
+ */
+export function headerChanges(
+  options: readonly HeaderValueOption[] | undefined,
+  may: (name: string) => boolean = mayChange,
+): HeaderChange[] {
   return (options ?? []).flatMap((option) => {
-    const field = readField(option.header ?? null);
+    const field = readField(option.header ?? null, may);
     if (field === null || (field.value === '' && option.keepEmptyValue !== true)) return [];
     return [{ ...field, action: actionOf(option) }];
   });
@@ -28,7 +34,7 @@ export function headerChanges(options: readonly HeaderValueOption[] | undefined)
 
 /** Plain headers of a service's answer, in its order; what cannot be a header is left out. */
 export function headerFields(values: readonly HeaderValue[] | undefined): { name: string; value: string }[] {
-  return (values ?? []).flatMap((value) => readField(value) ?? []);
+  return (values ?? []).flatMap((value) => readField(value, mayChange) ?? []);
 }
 
 /** Whether a service may set or remove a field of that lower-case name: framing is the transport's own business. */
@@ -65,10 +71,10 @@ function actionOf({ appendAction, append }: HeaderValueOption): HeaderAction {
   }
 }
 
-function readField(header: HeaderValue | null): { name: string; value: string } | null {
+function readField(header: HeaderValue | null, may: (name: string) => boolean): { name: string; value: string } | null {
   const name = (header?.key ?? '').toLowerCase();
   const pseudo = name.startsWith(':');
-  if (!isToken(pseudo ? name.slice(1) : name) || !mayChange(name)) return null;
+  if (!isToken(pseudo ? name.slice(1) : name) || !may(name)) return null;
   const { rawValue, value = '' } = header ?? {};
   // Header values are bytes, one per character here; texts of messages are Unicode.
   const bytes = rawValue !== undefined && rawValue.byteLength > 0 ? rawValue : Buffer.from(value);

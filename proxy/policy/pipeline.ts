@@ -15,6 +15,8 @@ import { directResponse } from './direct-response/compile.ts';
 import type { Expression } from '../expression/contract.ts';
 import type { Effective } from './effective.ts';
 import { extAuthz } from './ext-authz/compile.ts';
+import { extProcRequest } from './ext-proc/compile.ts';
+import { extProcResponse } from './ext-proc/compile-response.ts';
 import { requestHeaderModifier, responseHeaderModifier, settledHost } from './header-modifier/compile.ts';
 import { jwtAuth } from './jwt-auth/compile.ts';
 import type { RequestLine } from './line.ts';
@@ -64,6 +66,8 @@ const gatewayRequestOrder: readonly RequestLine<GatewayPolicies>[] = [
   onGateway('authorization', 'gateway authorization', authorization),
   // Once callers that may not are refused, and before whatever could answer.
   bodyForLater,
+  // Before the gateway's own changes, whose word is the last.
+  onGateway('extProc', 'gateway ext proc', extProcRequest),
   // Last: changes what routes are chosen by, with all that is known of the caller.
   onGateway('transformations', 'gateway transformation', transformRequest),
 ];
@@ -103,6 +107,8 @@ const routeRequestOrder = [
   onRoute('buffer', 'buffer', ({ request }, context) =>
     request === undefined ? null : bufferRequest(request, context),
   ),
+  // With the whole body, when it is buffered; the gateway's own changes come after those of others.
+  onRoute('extProc', 'ext proc', extProcRequest),
   // With the whole body, when it is buffered; literal changes that follow see the result.
   onRoute('transformations', 'transformation', transformRequest),
   // After what may change the request, before it goes on.
@@ -149,6 +155,9 @@ const responseOrder = [
   onRouteResponse('transformations', 'transformation', transformResponse),
   onBackendResponse('transformations', 'backend transformation', transformResponse),
   onGatewayResponse('transformations', 'gateway transformation', transformResponse),
+  // After everything of the gateway's own: the services see what would leave, the inner one first.
+  onRouteResponse('extProc', 'ext proc', extProcResponse),
+  onGatewayResponse('extProc', 'gateway ext proc', extProcResponse),
 ];
 
 /** What was compiled for a listener. */

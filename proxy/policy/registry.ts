@@ -15,6 +15,7 @@ export const gatewayPolicies = {
   jwtAuth: 'mostSpecific',
   extAuthz: 'mostSpecific',
   authorization: 'rules',
+  extProc: 'mostSpecific',
   transformations: 'mostSpecific',
 } as const satisfies Record<keyof GatewayPolicies, Merge>;
 

@@ -15,7 +15,9 @@ const KIND = 'transformation';
 /** Changes the request, and chooses for the response. Throws a `GwError` for what cannot be compiled. */
 export function transformRequest(spec: Transformations, context: PolicyContext): RequestStep {
   const choice = chooserOf(spec, context, ({ request }, where) =>
-    request === undefined ? null : compiled(request, { where: `${where} request`, context, setPart: setterOf(context.phase) }),
+    request === undefined
+      ? null
+      : compiled(request, { where: `${where} request`, context, setPart: setterOf(context.phase) }),
   );
   return (exchange) => {
     const transform = choice.choose(exchange);

@@ -27,5 +27,6 @@ export type * from './policy/cors.ts';
 export type * from './policy/credential-location.ts';
 export type * from './policy/csrf.ts';
 export type * from './policy/ext-authz.ts';
+export type * from './policy/ext-proc.ts';
 export type * from './process.ts';
 export type * from './tls.ts';

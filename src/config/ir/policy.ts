@@ -8,6 +8,7 @@ import type { BackendAuth } from './policy/backend-auth.ts';
 import type { BackendTunnel } from './policy/backend-tunnel.ts';
 import type { Choice } from './policy/conditional.ts';
 import type { ExtAuthz } from './policy/ext-authz.ts';
+import type { ExtProc } from './policy/ext-proc.ts';
 import type { JwtAuth } from './policy/jwt-auth.ts';
 import type { Oidc } from './policy/oidc.ts';
 import type { LocalRateLimit } from './policy/local-rate-limit.ts';
@@ -123,6 +124,7 @@ export interface GatewayPolicies {
   readonly apiKey?: ApiKeyAuth | undefined;
   readonly jwtAuth?: JwtAuth | undefined;
   readonly extAuthz?: Choice<ExtAuthz> | undefined;
+  readonly extProc?: Choice<ExtProc> | undefined;
   readonly authorization?: Authorization | undefined;
   readonly transformations?: Transformations | undefined;
 }

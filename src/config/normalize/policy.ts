@@ -25,6 +25,7 @@ import { basicAuth } from './policy/basic-auth.ts';
 import { cors } from './policy/cors.ts';
 import { always, mapChoice, wholeChoice } from './policy/conditional.ts';
 import { extAuthz } from './policy/ext-authz.ts';
+import { extProc } from './policy/ext-proc.ts';
 import { backendAuth } from './policy/backend-auth.ts';
 import { backendTunnel } from './policy/backend-tunnel.ts';
 import { jwtAuth } from './policy/jwt-auth.ts';
@@ -47,6 +48,7 @@ export function gatewayPolicies(context: Context, spec: GatewayPoliciesSpec, pla
     apiKey: spec.apiKey && apiKey(context, spec.apiKey, [...place.path, 'apiKey']),
     extAuthz: spec.extAuthz && serviceChoice(context, spec.extAuthz, { ...place, policy: 'extAuthz' }, extAuthz),
     authorization: spec.authorization && authorization(spec.authorization),
+    extProc: spec.extProc && serviceChoice(context, spec.extProc, { ...place, policy: 'extProc' }, extProc),
     transformations: spec.transformations && transformations(spec.transformations),
   });
 }
@@ -125,7 +127,13 @@ function connection(
         { spec: spec.backendTunnel, policies: connectionPolicies(context, spec.backendTunnel.policies, tunnelPlace) },
         tunnelPlace,
       ),
-    backendAuth: spec.backendAuth && backendAuth(context, spec.backendAuth, [...path, 'backendAuth']),
+    backendAuth:
+      spec.backendAuth &&
+      backendAuth(context, spec.backendAuth, {
+        path: [...path, 'backendAuth'],
+        key: `${key}/backendAuth`,
+        connection: (policies, at) => connectionPolicies(context, policies, at),
+      }),
   };
 }
 

@@ -4,7 +4,7 @@ import { notBuilt, notBuiltWhen } from './marks.ts';
 import { authorization } from './policy/authorization.ts';
 import { policyServiceRule, policyServiceShape } from './policy/policy-service.ts';
 import { keepalives } from './policy/tcp.ts';
-import { networkExtAuthz, simpleBackendPolicies } from './policy-sets.ts';
+import { networkExtAuthz, connection } from './policy-sets.ts';
 import { fieldMap, fieldName, sampling } from './observability.ts';
 import { byteSize, cel, celMap, positiveDuration } from './scalars.ts';
 import { cipherSuites, keyExchangeGroups, tlsVersion, versionOrder } from './tls.ts';
@@ -73,7 +73,7 @@ const proxyProtocol = object('Connections start with the PROXY protocol, on ever
     .describe('`strict`: every connection starts with it; `optional`: it may.'),
 });
 
-const service = policyServiceShape(simpleBackendPolicies);
+const service = policyServiceShape(connection);
 const protocol = z.enum(['grpc', 'http']).default('grpc').describe('OTLP over gRPC, or over HTTP with protobuf.');
 const httpPath = (path: string) =>
   z

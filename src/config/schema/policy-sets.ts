@@ -36,11 +36,10 @@ import { plainTransformations, transformations } from './policy/transformations.
 import { urlRewrite } from './policy/url-rewrite.ts';
 
 /** Policies of a connection to a service that a policy calls. Lazy: they may call services themselves. */
-const connection: z.ZodType = z.lazy(() => simplePolicies).meta({ id: 'ConnectionPolicies' });
+export const connection: z.ZodType = z.lazy(() => simpleBackendPolicies).meta({ id: 'ConnectionPolicies' });
 
 const auth = backendAuth(connection);
 const tunnel = backendTunnel(connection);
-const authz = extAuthz(connection);
 const guardrails = mcpGuardrails(connection);
 
 /** The nine policies that may stand on a gateway or a listener, run before a route is chosen. */
@@ -49,7 +48,7 @@ export const gatewayPolicyShape = {
   jwtAuth: jwtAuth.optional(),
   authorization: authorization.optional(),
   extAuthz: extAuthz(connection).optional(),
-  extProc: notBuilt(extProc(connection), 'the policy `extProc`'),
+  extProc: extProc(connection).optional(),
   cors: cors.optional(),
   transformations: transformations.optional(),
   basicAuth: basicAuth.optional(),
@@ -96,13 +95,11 @@ const simpleShape = {
   backendTunnel: tunnel.optional(),
 };
 
-const simplePolicies = object(
+export const simpleBackendPolicies = object(
   'Policies of a connection to a service of a policy.',
   simpleShape,
   'SimpleBackendPolicies',
 );
-
-export const simpleBackendPolicies = simplePolicies;
 
 const backendShape = {
   ...simpleShape,

@@ -10,7 +10,13 @@ import type { HttpRequest } from '../../../proxy/exchange/message.ts';
 import { Sweeper } from '../../../proxy/http1/sweeper.ts';
 import { BoundPort } from '../../../proxy/listener/bind.ts';
 import { compileBind } from '../../../proxy/listener/compiled.ts';
-import type { Admit, ConnectionError, ConnectionLabels, DialTunnel, TcpRecord } from '../../../proxy/listener/contract.ts';
+import type {
+  Admit,
+  ConnectionError,
+  ConnectionLabels,
+  DialTunnel,
+  TcpRecord,
+} from '../../../proxy/listener/contract.ts';
 import { http1Service } from '../../../proxy/listener/http1.ts';
 import type {
   Bind,
@@ -126,7 +132,13 @@ export class TestPort {
 
   constructor(
     bind: Bind,
-    options: { frontend?: FrontendPolicies; handler?: RequestHandler; dial?: DialTunnel; random?: number; admit?: Admit } = {},
+    options: {
+      frontend?: FrontendPolicies;
+      handler?: RequestHandler;
+      dial?: DialTunnel;
+      random?: number;
+      admit?: Admit;
+    } = {},
   ) {
     const handler = options.handler ?? echo;
     const notify = (): void => {

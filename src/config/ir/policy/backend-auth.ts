@@ -1,7 +1,6 @@
 import type { Secret } from '../../../shared/secret.ts';
-import type { SimpleBackendRef } from '../backend.ts';
-import type { BackendPolicies } from '../policy.ts';
 import type { CredentialLocation, CredentialTarget } from './credential-location.ts';
+import type { ServiceRef } from './policy-service.ts';
 
 /** Credentials that the gateway shows to a backend: at most one main kind, and fixed ones beside it. */
 export interface BackendAuth {
@@ -100,9 +99,7 @@ export interface GcpAuth {
 
 /** Where a token endpoint is, and how the gateway shows itself there. */
 export interface TokenEndpoint {
-  readonly target: SimpleBackendRef;
-  /** Of the connection to it. */
-  readonly policies: BackendPolicies;
+  readonly service: ServiceRef;
   readonly path: string;
   readonly clientAuth?: OAuthClientAuth | undefined;
 }
@@ -115,8 +112,8 @@ export type OAuthClientAuth =
       readonly clientId: string;
       readonly signingKey: SigningKey;
       readonly assertionAudience: string;
-      /** Goes into the header of the assertion. */
-      readonly certificate?: { readonly header: 'x5c' | 'x5t#S256'; readonly pem: string } | undefined;
+      /** Goes into the header of the assertion; `chain` is base64 of DER, the key's own first. */
+      readonly certificate?: { readonly header: 'x5c' | 'x5t#S256'; readonly chain: readonly string[] } | undefined;
     };
 
 export interface TokenSource {

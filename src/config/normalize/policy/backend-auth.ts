@@ -16,10 +16,12 @@ import type { Context } from '../context.ts';
 import { secretText } from '../secret-text.ts';
 import { bearerLocation, credentialTarget } from './credential-location.ts';
 import { gcpCredential } from './gcp-credential.ts';
+import { crossAppAccess, oauthTokenExchange, type OAuthPlace } from './oauth.ts';
 import { signingKey } from './signing-key.ts';
 
 /** Undefined after a problem, or while a file is not read yet. */
-export function backendAuth(context: Context, spec: BackendAuthSpec, path: Path): BackendAuth | undefined {
+export function backendAuth(context: Context, spec: BackendAuthSpec, place: OAuthPlace): BackendAuth | undefined {
+  const { path } = place;
   if (spec === 'copilot') return undefined;
   const fixed = (spec.credentials ?? []).map((each, index) =>
     fixedCredential(context, each, [...path, 'credentials', index]),
@@ -28,7 +30,7 @@ export function backendAuth(context: Context, spec: BackendAuthSpec, path: Path)
   const kind = mainKind(spec);
   if (credentials.length < fixed.length) return undefined;
   if (kind === undefined) return { credentials };
-  const main = mainCredential(context, spec, path);
+  const main = mainCredential(context, spec, place);
   return main === undefined ? undefined : { main, credentials };
 }
 
@@ -45,14 +47,19 @@ function fixedCredential(
   return key && { location: credentialTarget(spec.location, bearerLocation), key };
 }
 
-function mainCredential(context: Context, spec: BackendAuthSettings, path: Path): BackendAuthKind | undefined {
+function mainCredential(context: Context, spec: BackendAuthSettings, place: OAuthPlace): BackendAuthKind | undefined {
+  const { path } = place;
+  const within = (name: string): OAuthPlace => ({ ...place, path: [...path, name] });
   if (spec.key !== undefined) return fixedKey(context, spec.key, [...path, 'key']);
   if (spec.passthrough !== undefined)
     return { kind: 'passthrough', location: credentialTarget(spec.passthrough.location, bearerLocation) };
   if (spec.jwtSign !== undefined) return jwtSign(context, spec.jwtSign, [...path, 'jwtSign']);
   if (spec.aws !== undefined) return aws(context, spec.aws, [...path, 'aws']);
   if (spec.azure !== undefined) return azure(context, spec.azure, [...path, 'azure']);
-  return spec.gcp && gcp(context, spec.gcp, [...path, 'gcp']);
+  if (spec.gcp !== undefined) return gcp(context, spec.gcp, [...path, 'gcp']);
+  if (spec.oauthTokenExchange !== undefined)
+    return oauthTokenExchange(context, spec.oauthTokenExchange, within('oauthTokenExchange'));
+  return spec.crossAppAccess && crossAppAccess(context, spec.crossAppAccess, within('crossAppAccess'));
 }
 
 /** Longest key that may stand in a configuration. */
