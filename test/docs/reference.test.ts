@@ -124,7 +124,15 @@ describe('docs/observability.md', () => {
     const full = { connectionId: 1, requestId: 'a', gateway: 'a/b', listener: 'l', routeRule: 'r', route: 'a/r' };
     const ends = { endpoint: '1:1', sourceAddress: '1:1', sourceIdentity: 'i' };
     const http = { method: 'GET', path: '/', version: 'HTTP/1.1', status: 200, grpcStatus: 1, protocol: 'http' };
-    const rest = { traceId: 't', spanId: 's', retryAttempt: 1, error: 'e', reason: 'Timeout', durationMs: 1 } as const;
+    const rest = {
+      traceId: 't',
+      spanId: 's',
+      jwtSubject: 'j',
+      retryAttempt: 1,
+      error: 'e',
+      reason: 'Timeout',
+      durationMs: 1,
+    } as const;
     log.write({ ...full, ...ends, ...http, ...rest, host: 'h' });
     log.write({ ...full, ...ends, ...http, ...rest, tlsSni: 'sni' });
     const [withHost = [], withSni = []] = lines.map((line) => Object.keys(JSON.parse(line)).slice(3));
