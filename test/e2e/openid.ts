@@ -14,6 +14,7 @@ import OidcProvider from 'oidc-provider';
 
 export interface OpenIdProvider {
   readonly issuer: string;
+  readonly port: number;
   /** Answers before the provider does, when it returns true. */
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Paths that were asked for. */
@@ -38,9 +39,11 @@ export async function startProvider(
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   // `as`: a TCP server that listens has an address with a port.
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  const issuer = `http://127.0.0.1:${port}`;
   const running: OpenIdProvider = {
     issuer,
+    port,
     asked: [],
     intercept: () => false,
     close: async () => {

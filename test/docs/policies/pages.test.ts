@@ -15,6 +15,9 @@ import { policies } from './places.ts';
 const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
 
+/** What examples need of the environment. */
+const env = { OIDC_COOKIE_SECRET: '0123456789abcdef'.repeat(4) };
+
 const known = policies();
 const names = [...known.keys()];
 const run = promisify(execFile);
@@ -40,7 +43,7 @@ describe('docs/policies', () => {
 
   test.each(names.filter(hasExample))('the example of %s does what it says', async (name) => {
     const { yaml, tries } = readExample(name);
-    const gateway = cleanup.add(await startGateway(await onFreePorts(yaml)));
+    const gateway = cleanup.add(await startGateway(await onFreePorts(yaml), { env }));
     for (const each of tries) await check(each, (port) => gateway.port(placeholder(port)));
   });
 });

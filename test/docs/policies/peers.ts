@@ -1,7 +1,35 @@
+import type { RateLimitRequest, RateLimitResponse } from '../../../proxy/services/messages/rate-limit.ts';
 import { echo, upstream, type Cleanup } from '../../e2e/gateway.ts';
+import { startProvider } from '../../e2e/openid.ts';
+import { serveRateLimit } from '../../services/envoy.ts';
 
 /** What stands behind the ports that examples name; each is started on a free port when an example uses it. */
 export const peers: Readonly<Record<number, (cleanup: Cleanup) => Promise<number>>> = {
   /** Answers with what it was asked, as JSON. */
   9000: async (cleanup) => cleanup.add(await upstream(echo)).port,
+  /** Allows every connection, and those requests that bring a name as their token. */
+  9001: async (cleanup) => {
+    const server = await upstream((request, response) => {
+      const [, name] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
+      if (name !== undefined) response.setHeader('x-user', name);
+      const allowed = name !== undefined || request.url?.startsWith('/connections') === true;
+      response.writeHead(allowed ? 200 : 401).end(allowed ? '' : 'who are you?');
+    });
+    return cleanup.add(server).port;
+  },
+  /** An OpenID provider. */
+  9003: async (cleanup) => cleanup.add(await startProvider('http://localhost:8080/oauth/callback')).port,
+  /** Two requests for each team. */
+  9002: async (cleanup) => cleanup.add(await serveRateLimit(twoEach(new Map()))).port,
 };
+
+function twoEach(counts: Map<string, number>): (request: RateLimitRequest) => RateLimitResponse {
+  return ({ descriptors }) => {
+    const team = descriptors[0]?.entries[0]?.value ?? '';
+    const left = (counts.get(team) ?? 2) - 1;
+    counts.set(team, left);
+    const status = { currentLimit: { requestsPerUnit: 2 }, limitRemaining: Math.max(0, left) };
+    if (left >= 0) return { overallCode: 'OK', statuses: [status] };
+    return { overallCode: 'OVER_LIMIT', statuses: [status], rawBody: Buffer.from(`too many of ${team}`) };
+  };
+}
