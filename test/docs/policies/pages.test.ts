@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 
+import { fixturePath } from '../../e2e/clients.ts';
 import { Cleanup, startGateway } from '../../e2e/gateway.ts';
 import { root } from '../markdown.ts';
 import { hasExample, readExample, type Try } from './example.ts';
@@ -16,7 +17,7 @@ const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
 
 /** What examples need of the environment. */
-const env = { OIDC_COOKIE_SECRET: '0123456789abcdef'.repeat(4) };
+const env = { OIDC_COOKIE_SECRET: '0123456789abcdef'.repeat(4), SHOP_CA: fixturePath('ca.crt') };
 
 const known = policies();
 const names = [...known.keys()];
@@ -52,8 +53,9 @@ describe('docs/policies', () => {
 async function onFreePorts(yaml: string): Promise<string> {
   let text = yaml.replaceAll(/\bport: (8\d{3})\b/g, (_all, port: string) => `port: ${placeholder(Number(port))}`);
   for (const [port, start] of Object.entries(peers)) {
-    if (text.includes(`localhost:${port}`))
-      text = text.replaceAll(`localhost:${port}`, `127.0.0.1:${await start(cleanup)}`);
+    if (!new RegExp(`\\b${port}\\b`).test(text)) continue;
+    const free = String(await start(cleanup));
+    text = text.replaceAll(`localhost:${port}`, `127.0.0.1:${free}`).replaceAll(new RegExp(`\\b${port}\\b`, 'g'), free);
   }
   return text;
 }

@@ -1,4 +1,10 @@
 import type { RateLimitRequest, RateLimitResponse } from '../../../proxy/services/messages/rate-limit.ts';
+import { createServer as createHttpsServer } from 'node:https';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+
+import { fixture } from '../../e2e/clients.ts';
+import { connectProxy } from '../../e2e/connect-proxy.ts';
 import { echo, upstream, type Cleanup } from '../../e2e/gateway.ts';
 import { startProvider } from '../../e2e/openid.ts';
 import { serveRateLimit } from '../../services/envoy.ts';
@@ -21,6 +27,20 @@ export const peers: Readonly<Record<number, (cleanup: Cleanup) => Promise<number
   9003: async (cleanup) => cleanup.add(await startProvider('http://localhost:8080/oauth/callback')).port,
   /** Two requests for each team. */
   9002: async (cleanup) => cleanup.add(await serveRateLimit(twoEach(new Map()))).port,
+  /** Two endpoints of a service, which say their names. */
+  9004: async (cleanup) => cleanup.add(await upstream((_request, response) => response.end('one'))).port,
+  9005: async (cleanup) => cleanup.add(await upstream((_request, response) => response.end('two'))).port,
+  /** A proxy that knows `shop.internal`. */
+  9128: async (cleanup) =>
+    cleanup.add(await connectProxy({ credential: 'Basic Z3c6c2VjcmV0', hosts: { 'shop.internal': '127.0.0.1' } })).port,
+  /** The same over TLS, as `a.example.com`. */
+  9443: async (cleanup) => {
+    const server = createHttpsServer({ cert: fixture('a.crt'), key: fixture('a.key') }, echo).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanup.add({ close: () => (server.closeAllConnections(), server.close()) });
+    // `as`: a TCP server that listens has an address with a port.
+    return (server.address() as AddressInfo).port;
+  },
 };
 
 function twoEach(counts: Map<string, number>): (request: RateLimitRequest) => RateLimitResponse {
