@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 
 import { fixturePath } from '../../e2e/clients.ts';
 import { Cleanup, startGateway } from '../../e2e/gateway.ts';
-import { root } from '../markdown.ts';
+import { read, root } from '../markdown.ts';
 import { hasExample, readExample, type Try } from './example.ts';
 import { page } from './page.ts';
 import { peers } from './peers.ts';
@@ -31,6 +31,11 @@ describe('docs/policies', () => {
   test('has no page of a policy that does not exist', () => {
     const files = readdirSync(join(root, 'docs/policies')).map((file) => file.replace(/\.md$/, ''));
     expect(files.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test('is listed by docs/policies.md, whole', () => {
+    const listed = [...read('docs/policies.md').matchAll(/\(policies\/(\w+)\.md\)/g)].map(([, name]) => name);
+    expect([...new Set(listed)].toSorted()).toEqual(names.toSorted());
   });
 
   test.each(names.filter(hasExample))('%s is described by its schema and its example', (name) => {
