@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici';
+import type { Agent } from 'undici';
 
 import { messageOf } from '../../src/shared/errors.ts';
 import { freshForMs, type ReadHeader } from './freshness.ts';
@@ -24,8 +24,10 @@ export type FetchDocument = (url: string, options: FetchOptions) => Promise<Fetc
 
 /** Fetches a document over HTTP. Bounded in time, size and redirects; throws an error that says in a few words what was wrong. */
 export const fetchDocument: FetchDocument = async (url, options) => {
+  // Loaded by the first document: most gateways fetch none.
+  const undici = await import('undici');
   // A connection for a document that is asked for every few minutes is not worth keeping.
-  const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, pipelining: 0 });
+  const agent = new undici.Agent({ connect: { timeout: TIMEOUT_MS }, pipelining: 0 });
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const signal = AbortSignal.any([options.signal, timeout]);
   try {
@@ -52,8 +54,10 @@ async function follow(first: URL, job: Job): Promise<Fetched> {
 }
 
 async function get(url: URL, { agent, signal, etag }: Job): Promise<Fetched | { readonly location: string }> {
-  const { statusCode, headers, body } = await request(url, {
-    dispatcher: agent,
+  const { statusCode, headers, body } = await agent.request({
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: 'GET',
     signal,
     headers: {
       accept: 'application/json, application/jwk-set+json;q=0.9, */*;q=0.1',

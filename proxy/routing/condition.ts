@@ -1,7 +1,6 @@
-import { RE2JS } from 're2js';
-
 import type { RouteMatch, ValueMatch } from '../../src/config/ir/index.ts';
 import { GwError, messageOf } from '../../src/shared/errors.ts';
+import { lateLibrary } from '../../src/shared/late-library.ts';
 import type { RoutedRequest } from './facts.ts';
 import { queryParameters } from './facts.ts';
 
@@ -27,7 +26,7 @@ export interface Conditions {
 /** Compiles a pattern that has to cover its whole input: RE2 syntax, linear time. Throws `GW_ROUTE_REGEX`. */
 export function compileWholeRegex(pattern: string, owner: string): ValueTest {
   try {
-    const regex = RE2JS.compile(pattern);
+    const regex = lateLibrary('re2js').RE2JS.compile(pattern);
     return (value) => regex.testExact(value);
   } catch (cause) {
     throw new GwError(`${owner}: invalid regular expression ${JSON.stringify(pattern)}: ${messageOf(cause)}`, {

@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import type { Namespace, Type } from 'protobufjs';
 
+import { lateLibrary } from '../../../src/shared/late-library.ts';
 import type { RpcMethod } from '../contract.ts';
 
 /** A field of a message, as the public definitions number it. `type` is a scalar or the name of another message here. */
@@ -61,11 +61,8 @@ export function rpcMethod<I, O>(definition: MethodDefinition<I, O>): RpcMethod<I
 
 const CONVERSION = { enums: String, longs: Number, defaults: true, arrays: true, objects: true, oneofs: true };
 
-const load = createRequire(import.meta.url);
-
 function compile<I, O>({ definitions, request, response }: MethodDefinition<I, O>): { request: Type; response: Type } {
-  // `as`: the type of what `require` gives; loaded late, because most gateways call no such service.
-  const protobuf = load('protobufjs/light.js') as typeof import('protobufjs/light.js');
+  const protobuf = lateLibrary('protobufjs/light.js');
   const nested = Object.fromEntries(
     Object.entries(definitions).map(([name, definition]) => [name, { ...definition, edition: 'proto3' }]),
   );

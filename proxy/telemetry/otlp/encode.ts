@@ -1,5 +1,6 @@
-import protobuf from 'protobufjs/minimal.js';
+import type { Reader, Writer } from 'protobufjs/minimal.js';
 
+import { lateLibrary } from '../../../src/shared/late-library.ts';
 import type { JsonValue } from '../../exchange/attributes.ts';
 import type { Attribute, LogRecord, Span } from '../spans/span.ts';
 
@@ -7,8 +8,6 @@ import type { Attribute, LogRecord, Span } from '../spans/span.ts';
  * The messages of OTLP 1.x that the gateway sends, by field numbers of the public protocol definitions. Items are encoded
  * when they happen, so that what waits is bytes of a known number; a batch only puts a frame around them.
  */
-type Writer = protobuf.Writer;
-
 const VARINT = 0;
 const FIXED64 = 1;
 const BYTES = 2;
@@ -25,7 +24,7 @@ const MAX_DEPTH = 16;
 
 /** `ScopeSpans.spans`, one entry. */
 export function encodeSpan(span: Span): Uint8Array {
-  const writer = open(protobuf.Writer.create(), 2);
+  const writer = open(newWriter(), 2);
   bytes(writer, 1, span.context.traceId);
   bytes(writer, 2, span.context.spanId);
   text(writer, 3, span.traceState);
@@ -47,7 +46,7 @@ export function encodeSpan(span: Span): Uint8Array {
 
 /** `ScopeLogs.log_records`, one entry. */
 export function encodeLogRecord(record: LogRecord): Uint8Array {
-  const writer = open(protobuf.Writer.create(), 2);
+  const writer = open(newWriter(), 2);
   time(writer, 1, record.timeMs);
   writer.uint32(tag(2, VARINT)).uint32(SEVERITY_INFO);
   text(writer, 3, 'INFO');
@@ -75,10 +74,10 @@ export class BatchFrame {
   readonly #scope: Uint8Array;
 
   constructor({ resource, scope }: Origin) {
-    const resourceWriter = open(protobuf.Writer.create(), 1);
+    const resourceWriter = open(newWriter(), 1);
     attributes(resourceWriter, 1, resource);
     this.#resource = resourceWriter.ldelim().finish();
-    const scopeWriter = open(protobuf.Writer.create(), 1);
+    const scopeWriter = open(newWriter(), 1);
     text(scopeWriter, 1, scope.name);
     text(scopeWriter, 2, scope.version);
     this.#scope = scopeWriter.ldelim().finish();
@@ -103,9 +102,9 @@ export interface PartialSuccess {
 export function decodeExportResponse(response: Uint8Array): PartialSuccess {
   let rejected = 0;
   let message = '';
-  fields(protobuf.Reader.create(response), (reader, field, wire) => {
+  fields(newReader(response), (reader, field, wire) => {
     if (field !== 1 || wire !== BYTES) return false;
-    const inner = protobuf.Reader.create(reader.bytes());
+    const inner = newReader(reader.bytes());
     fields(inner, (part, innerField, innerWire) => {
       if (innerField === 1 && innerWire === VARINT) rejected = Math.max(0, Number(part.int64()));
       else if (innerField === 2 && innerWire === BYTES) message = part.string();
@@ -118,10 +117,7 @@ export function decodeExportResponse(response: Uint8Array): PartialSuccess {
 }
 
 /** Calls back for each field; one that is not read (false) is skipped. */
-function fields(
-  reader: protobuf.Reader,
-  read: (reader: protobuf.Reader, field: number, wire: number) => boolean,
-): void {
+function fields(reader: Reader, read: (reader: Reader, field: number, wire: number) => boolean): void {
   while (reader.pos < reader.len) {
     const key = reader.uint32();
     if (!read(reader, key >>> 3, key & 7)) reader.skipType(key & 7);
@@ -176,6 +172,14 @@ function structured(writer: Writer, value: Exclude<JsonValue, null | string | nu
   writer.ldelim();
 }
 
+function newWriter(): Writer {
+  return lateLibrary('protobufjs/minimal.js').Writer.create();
+}
+
+function newReader(bytesRead: Uint8Array): Reader {
+  return lateLibrary('protobufjs/minimal.js').Reader.create(bytesRead);
+}
+
 /** Begins a message in a field; `ldelim` ends it. */
 function open(writer: Writer, field: number): Writer {
   return writer.uint32(tag(field, BYTES)).fork();
@@ -199,7 +203,7 @@ function time(writer: Writer, field: number, ms: number): void {
 }
 
 function head(field: number, length: number): Uint8Array {
-  return protobuf.Writer.create().uint32(tag(field, BYTES)).uint32(length).finish();
+  return newWriter().uint32(tag(field, BYTES)).uint32(length).finish();
 }
 
 function tag(field: number, wire: number): number {

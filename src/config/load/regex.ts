@@ -1,3 +1,4 @@
+import { lateLibrary } from '../../shared/late-library.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Path, Problem } from './problem.ts';
 
@@ -6,7 +7,7 @@ export async function regexProblems(
   regexes: readonly { readonly path: Path; readonly source: string }[],
 ): Promise<Problem[]> {
   if (regexes.length === 0) return [];
-  const { RE2JS } = await import('re2js');
+  const { RE2JS } = lateLibrary('re2js');
   return regexes.flatMap(({ path, source }) => {
     try {
       RE2JS.compile(source);
