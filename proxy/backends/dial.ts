@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 import { connect as tlsConnect, type TLSSocket } from 'node:tls';
 
 import type { Keepalives } from '../../src/config/ir/index.ts';
-import { messageOf, systemCodeOf } from '../../src/shared/errors.ts';
 import { connectFirst, peerOf, tcpTargets, type Connected, type ConnectTarget } from './connect.ts';
 import type { Resolver } from './dns.ts';
 import type { OriginTls } from './tls.ts';
 import { openThroughProxy } from './forward-proxy.ts';
+import { handshakeFailure } from './tls-failure.ts';
 import { UpstreamError, type Origin, type OriginProxy } from './upstream.ts';
-import { verifyPeer, WRONG_NAME } from './verify-peer.ts';
+import { verifyPeer } from './verify-peer.ts';
 
 export interface Dialed {
   readonly socket: Socket;
@@ -140,29 +140,4 @@ function secure({ socket, peer }: Connected, { tls, alpn, signal }: SecureOption
     secured.once('error', onError).once('close', onClose).once('secureConnect', onSecure);
     if (signal.aborted) onAbort();
   });
-}
-
-/** In words; OpenSSL's own text is left as the error's cause. */
-function handshakeFailure(error: unknown): string {
-  const code = systemCodeOf(error) ?? '';
-  switch (code) {
-    case 'ECONNRESET':
-      return 'connection closed during the TLS handshake';
-    case 'ERR_SSL_WRONG_VERSION_NUMBER':
-    case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
-      return 'the backend does not speak TLS';
-    case 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL':
-    case 'ERR_SSL_NO_APPLICATION_PROTOCOL':
-      return 'the backend accepts none of the offered protocols (ALPN)';
-    case 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED':
-      return 'the backend requires a client certificate';
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-    case WRONG_NAME:
-      // The names themselves are for the log (the cause), not for clients.
-      return 'certificate verification failed: it was issued for another name';
-    default:
-      return code.startsWith('ERR_SSL_')
-        ? `TLS handshake failed (${code})`
-        : `certificate verification failed: ${messageOf(error)}`;
-  }
 }

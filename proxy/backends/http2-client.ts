@@ -2,6 +2,7 @@ import { connect, type ClientHttp2Session, type ClientHttp2Stream, constants } f
 import type { Socket } from 'node:net';
 
 import { messageOf, systemCodeOf } from '../../src/shared/errors.ts';
+import { connectionFailure } from './connection-failure.ts';
 import { Http2Call } from './http2-call.ts';
 import { rawHeaders } from './http2-fields.ts';
 import { UpstreamError, type UpstreamCall, type UpstreamRequest } from './upstream.ts';
@@ -137,10 +138,8 @@ export class Http2Client {
   }
 
   #sessionError(error: unknown): UpstreamError {
-    const code = systemCodeOf(error) ?? '';
-    const kind = code === 'ERR_HTTP2_ERROR' ? 'protocol' : 'reset';
-    const message = code === 'ECONNRESET' || code === 'EPIPE' ? 'connection reset' : messageOf(error);
-    return new UpstreamError(kind, message, { peer: this.peer, cause: error });
+    if (systemCodeOf(error) !== 'ERR_HTTP2_ERROR') return connectionFailure(error, this.peer);
+    return new UpstreamError('protocol', messageOf(error), { peer: this.peer, cause: error });
   }
 
   #onClose(): void {

@@ -1,6 +1,6 @@
 import { assertNever } from '../../src/shared/assert-never.ts';
-import { messageOf } from '../../src/shared/errors.ts';
 import { refuse, type Refusal } from '../exchange/refusal.ts';
+import { causeText } from './tls-failure.ts';
 import type { UpstreamError } from './upstream.ts';
 
 /** What the client is told when no upstream answered. Addresses stay out of it: they are for the log (`error.peer`). */
@@ -24,7 +24,7 @@ export function refusalOf(error: UpstreamError): Refusal {
 /** The same failure for the log, with the peer and every cause. */
 export function explainFailure(error: UpstreamError): string {
   const peer = error.peer === null ? '' : `${error.peer}: `;
-  const cause = error.cause === undefined ? '' : messageOf(error.cause);
+  const cause = error.cause === undefined ? '' : causeText(error.cause);
   return cause === '' || error.message.includes(cause)
     ? `${peer}${error.message}`
     : `${peer}${error.message} (${cause})`;

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 
+import { connectionFailure } from '../backends/connection-failure.ts';
 import { type UpstreamCall, UpstreamError, type UpstreamRequest, type UpstreamResponse } from '../backends/upstream.ts';
 import { emptyBody } from '../exchange/body.ts';
 import type { FieldParser } from './fields.ts';
@@ -277,7 +278,7 @@ export class Http1Client implements BodySource {
   readonly #onEnd = (): void => this.#ended(this.#failure('reset', 'connection closed by upstream', undefined));
 
   readonly #onError = (error: Error): void => {
-    this.#fail(this.#failure('reset', error.message, error));
+    this.#fail(connectionFailure(error, this.#options.peer));
   };
 
   readonly #onClose = (): void => {
