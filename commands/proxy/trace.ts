@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core';
 import type { ExitCode } from '../../src/shared/errors.ts';
+import { checkExpression } from '../_base/expression.ts';
 import { countFlag, durationFlag, outputFlag, portFlag, resourceArg, targetFlags } from '../_base/flags.ts';
 import { GwCommand } from '../_base/gw-command.ts';
 import { planTrace } from '../_base/trace/options.ts';
@@ -24,7 +25,11 @@ export default class ProxyTrace extends GwCommand {
       ...request,
       summary: 'Listener port that the request behind -- is sent to; without it that of the URL.',
     }),
-    expression: Flags.string({ ...request, helpValue: '<CEL>', summary: 'Only a request for which this is true.' }),
+    expression: Flags.string({
+      ...request,
+      helpValue: '<CEL>',
+      summary: 'Only a request for which this is true as it arrives.',
+    }),
     follow: Flags.boolean({ ...request, summary: 'Keep on with the requests that follow.' }),
     count: countFlag({ ...request, summary: 'End after this many requests.' }),
     'expect-status': Flags.string({
@@ -64,6 +69,10 @@ export default class ProxyTrace extends GwCommand {
       command: 'gwctl proxy trace --local --port 8080 -- http://shop.example/cart',
     },
     {
+      description: 'Watch the next request of one client',
+      command: `gwctl trace --local --expression 'request.headers["x-team"] == "red" && request.path.startsWith("/cart")'`,
+    },
+    {
       description: 'A check for CI',
       command:
         'gwctl trace --local --port 8080 --expect-status 200 --expect-route shop/cart -- http://shop.example/cart',
@@ -82,6 +91,7 @@ export default class ProxyTrace extends GwCommand {
     const { args, flags, metadata } = await this.parse(ProxyTrace);
     const terminal = this.cli.stdout.isTTY === true && flags.file !== '-' && this.cli.stdin.isTTY === true;
     const output = metadata.flags['output']?.setFromDefault === true ? undefined : flags.output;
+    if (flags.expression !== undefined) await checkExpression(flags.expression, '--expression');
     const plan = planTrace({ ...flags, ...args, output }, this.rest, terminal);
     const source = await openSource(plan, this.cli, (text) => this.note(text));
     try {

@@ -1,5 +1,9 @@
-import { NO_SLOT, type TraceGate } from '../supervisor/trace-gate.ts';
+import { ANY, NO_SLOT, type TraceGate } from '../supervisor/trace-gate.ts';
+import type { TraceFilter } from '../telemetry/trace-filters.ts';
 import type { TraceItem } from '../telemetry/trace-tap.ts';
+
+/** Of watchers with an expression: each is evaluated for every request. */
+const MAX_FILTERS = 64;
 
 /** Somebody who watches; calls arrive in order. */
 export interface TraceWatcher {
@@ -16,6 +20,13 @@ interface RunningTrace {
   readonly slot: number;
   readonly once: TraceWatcher | null;
   readonly follow: boolean;
+  /** Followers whose filters the request passed. */
+  readonly filters: readonly number[];
+}
+
+interface Follower {
+  readonly watcher: TraceWatcher;
+  readonly filter: number;
 }
 
 /** Brings the events of traced requests from the data threads to those who watch. */
@@ -23,27 +34,50 @@ export class TraceHub {
   readonly #gate: TraceGate;
   /** Watchers of one request, by the slot they wait in. */
   readonly #waiting = new Map<number, TraceWatcher>();
-  readonly #followers = new Set<TraceWatcher>();
+  readonly #followers = new Set<Follower>();
   readonly #running = new Map<string, RunningTrace>();
+  readonly #filters = new Map<number, TraceFilter>();
+  readonly #publish: (filters: readonly TraceFilter[]) => Promise<void>;
+  #filterIds = 0;
 
-  constructor(gate: TraceGate) {
+  /** `publish` tells the data threads all filters that there are; it resolves when they know. */
+  constructor(gate: TraceGate, publish: (filters: readonly TraceFilter[]) => Promise<void> = () => Promise.resolve()) {
     this.#gate = gate;
+    this.#publish = publish;
   }
 
-  /** Waits for the next request that nobody else has taken; undefined when too many wait. Returns what leaves again. */
-  watchOne(watcher: TraceWatcher): (() => void) | undefined {
-    const slot = this.#gate.wait();
+  /** Makes a filter known to every data thread; undefined when there are too many. `dropFilter` forgets it. */
+  async addFilter(expression: string, follow: boolean): Promise<number | undefined> {
+    if (this.#filters.size >= MAX_FILTERS) return undefined;
+    this.#filterIds += 1;
+    const id = this.#filterIds;
+    this.#filters.set(id, { id, expression, follow });
+    await this.#publish([...this.#filters.values()]);
+    return id;
+  }
+
+  dropFilter(id: number): void {
+    if (this.#filters.delete(id)) void this.#publish([...this.#filters.values()]);
+  }
+
+  /**
+   * Waits for the next request that nobody else has taken and that passes the filter; undefined when too many wait.
+   * Returns what leaves again.
+   */
+  watchOne(watcher: TraceWatcher, filter: number = ANY): (() => void) | undefined {
+    const slot = this.#gate.wait(filter);
     if (slot === NO_SLOT) return undefined;
     this.#waiting.set(slot, watcher);
     return () => this.#leave(slot, watcher);
   }
 
-  /** Gets every request from now on. */
-  follow(watcher: TraceWatcher): () => void {
-    this.#followers.add(watcher);
-    this.#gate.follow();
+  /** Gets every request from now on that passes the filter. */
+  follow(watcher: TraceWatcher, filter: number = ANY): () => void {
+    const follower = { watcher, filter };
+    this.#followers.add(follower);
+    this.#gate.follow(filter);
     return () => {
-      if (this.#followers.delete(watcher)) this.#gate.unfollow();
+      if (this.#followers.delete(follower)) this.#gate.unfollow(filter);
     };
   }
 
@@ -62,21 +96,23 @@ export class TraceHub {
   }
 
   close(): void {
-    for (const watcher of [...this.#waiting.values(), ...this.#followers]) watcher.ended();
+    for (const watcher of this.#waiting.values()) watcher.ended();
+    for (const { watcher } of this.#followers) watcher.ended();
     for (const trace of this.#running.values()) trace.once?.ended();
   }
 
   #begin(thread: number, item: Extract<TraceItem, { kind: 'begin' }>): void {
     const once = this.#waiting.get(item.slot) ?? null;
     this.#waiting.delete(item.slot);
-    this.#running.set(keyOf(thread, item.requestId), { thread, slot: item.slot, once, follow: item.follow });
+    const { slot, follow, filters } = item;
+    this.#running.set(keyOf(thread, item.requestId), { thread, slot, once, follow, filters });
   }
 
   #event(key: string, json: string): void {
     const trace = this.#running.get(key);
     if (trace === undefined) return;
     trace.once?.event(json);
-    if (trace.follow) for (const follower of this.#followers) follower.event(json);
+    this.#eachFollower(trace, (watcher) => watcher.event(json));
   }
 
   #end(key: string, lost: number): void {
@@ -85,10 +121,17 @@ export class TraceHub {
     this.#running.delete(key);
     if (lost > 0) {
       trace.once?.lost(lost);
-      if (trace.follow) for (const follower of this.#followers) follower.lost(lost);
+      this.#eachFollower(trace, (watcher) => watcher.lost(lost));
     }
     trace.once?.ended();
     if (trace.slot !== NO_SLOT) this.#gate.release(trace.slot);
+  }
+
+  #eachFollower({ follow, filters }: RunningTrace, tell: (watcher: TraceWatcher) => void): void {
+    if (!follow && filters.length === 0) return;
+    for (const { watcher, filter } of this.#followers) {
+      if (filter === ANY ? follow : filters.includes(filter)) tell(watcher);
+    }
   }
 
   #leave(slot: number, watcher: TraceWatcher): void {

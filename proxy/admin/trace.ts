@@ -1,3 +1,5 @@
+import { GwError } from '../../src/shared/errors.ts';
+import { ANY } from '../supervisor/trace-gate.ts';
 import { text, type Endpoint, type EndpointRequest, type EndpointReply, type ReplyStream } from './endpoint.ts';
 import { badParameter } from './router.ts';
 import type { TraceHub, TraceWatcher } from './trace-hub.ts';
@@ -8,33 +10,74 @@ const KEEPALIVE_MS = 1000;
 const MAX_COUNT = 1_000_000;
 const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
 
+/** Throws a `GwError` for an expression that no arriving request can be filtered with. */
+export type CheckFilter = (expression: string) => Promise<void>;
+
 /** `/debug/trace`: the next request, the next `count`, or every one, as server-sent events. */
-export function traceEndpoint(hub: TraceHub): Endpoint {
+export function traceEndpoint(hub: TraceHub, checkFilter: CheckFilter): Endpoint {
   return {
     path: '/debug/trace',
     methods: ['GET', 'POST'],
     guarded: ['GET', 'POST'],
     summary: 'Trace of the next request, event by event (server-sent events)',
-    parameters: 'follow=true keeps going; count=N ends after N requests',
-    handle: (request) => open(hub, request),
+    parameters:
+      'follow=true keeps going; count=N ends after N requests; expression=CEL takes only requests for which it is true as they arrive',
+    handle: (request) => open(hub, checkFilter, request),
   };
 }
 
-function open(hub: TraceHub, { query }: EndpointRequest): EndpointReply {
-  const expression = query.get('expression');
-  if (expression !== null && expression !== '') throw badParameter('invalid expression: expressions are not built yet');
+interface Watch {
+  readonly follow: boolean;
+  readonly count: number;
+  readonly filter: number;
+}
+
+async function open(hub: TraceHub, check: CheckFilter, { query, signal }: EndpointRequest): Promise<EndpointReply> {
   const follow = flag(query, 'follow');
   const count = countOf(query) ?? (follow ? Number.POSITIVE_INFINITY : 1);
+  const filter = await filterOf(hub, check, { expression: query.get('expression') ?? '', follow });
   const watcher = new StreamWatcher();
   // Registered before the head goes out: a refusal can still have a status.
-  const leave = follow ? hub.follow(watcher) : watchSeveral(hub, watcher, count);
-  if (leave === undefined) return text(503, 'too many trace watchers are waiting\n');
-  if (follow) watcher.limit = count;
-  return { kind: 'stream', headers: HEADERS, start: (stream) => watcher.attach(stream, leave) };
+  const leave = filter === undefined || signal.aborted ? undefined : watch(hub, watcher, { follow, count, filter });
+  if (leave === undefined) {
+    if (filter !== undefined) hub.dropFilter(filter);
+    return text(503, 'too many trace watchers are waiting\n');
+  }
+  const leaveAll = (): void => {
+    leave();
+    hub.dropFilter(filter ?? ANY);
+  };
+  return { kind: 'stream', headers: HEADERS, start: (stream) => watcher.attach(stream, leaveAll) };
+}
+
+/** The number of a filter that all data threads know; undefined when there are too many. */
+async function filterOf(
+  hub: TraceHub,
+  check: CheckFilter,
+  { expression, follow }: { readonly expression: string; readonly follow: boolean },
+): Promise<number | undefined> {
+  if (expression === '') return ANY;
+  try {
+    await check(expression);
+  } catch (error) {
+    if (error instanceof GwError) throw badParameter(`invalid expression: ${error.message}`);
+    throw error;
+  }
+  return hub.addFilter(expression, follow);
+}
+
+function watch(hub: TraceHub, watcher: StreamWatcher, { follow, count, filter }: Watch): (() => void) | undefined {
+  if (!follow) return watchSeveral(hub, watcher, { count, filter });
+  watcher.limit = count;
+  return hub.follow(watcher, filter);
 }
 
 /** One request after the other: each is a watcher of its own. */
-function watchSeveral(hub: TraceHub, target: StreamWatcher, count: number): (() => void) | undefined {
+function watchSeveral(
+  hub: TraceHub,
+  target: StreamWatcher,
+  { count, filter }: Omit<Watch, 'follow'>,
+): (() => void) | undefined {
   let left = count;
   let leave: (() => void) | undefined;
   const watcher: TraceWatcher = {
@@ -42,11 +85,11 @@ function watchSeveral(hub: TraceHub, target: StreamWatcher, count: number): (() 
     lost: (lost) => target.lost(lost),
     ended: () => {
       left -= 1;
-      leave = left > 0 ? hub.watchOne(watcher) : undefined;
+      leave = left > 0 ? hub.watchOne(watcher, filter) : undefined;
       if (leave === undefined) target.ended();
     },
   };
-  leave = hub.watchOne(watcher);
+  leave = hub.watchOne(watcher, filter);
   return leave === undefined ? undefined : () => leave?.();
 }
 

@@ -6,10 +6,12 @@ import { stripRequestHopByHop } from '../exchange/hop-by-hop.ts';
 import type { HttpRequest, HttpResponse } from '../exchange/message.ts';
 import { refuse, type Refusal } from '../exchange/refusal.ts';
 import type { Transport } from '../exchange/transport.ts';
+import { arrivalContext } from '../expression/arrival-context.ts';
 import { chooseListener, hostOf, placementOf } from '../listener/choose.ts';
 import { runRequest, runResponse } from '../policy/run.ts';
 import { resolveDelegation } from '../routing/delegation.ts';
 import type { Matched } from '../routing/table.ts';
+import type { Recorder } from '../telemetry/recorder.ts';
 import { callUpstream } from './attempts.ts';
 import type { EngineBind, EngineListener, RouteSlot } from './engine.ts';
 import { InFlight } from './in-flight.ts';
@@ -38,8 +40,15 @@ export function handleRequest(
   transport: Transport,
 ): void {
   const { traces } = runtime.init.telemetry;
-  const trace = traces.watched() ? traces.begin(runtime.nextRequestId(), performance.now()) : null;
+  const trace = traces.watched() ? beginTrace(runtime, request, connection) : null;
   void run(new InFlight(runtime, new Exchange(request, connection, transport, trace)));
+}
+
+function beginTrace(runtime: Runtime, request: HttpRequest, connection: ConnectionFacts): Recorder | null {
+  const now = performance.now();
+  return runtime.init.telemetry.traces.begin(runtime.nextRequestId(), now, () =>
+    arrivalContext(request, connection, now),
+  );
 }
 
 /** The life of a request: the order of the steps is the order of this file. */

@@ -36,6 +36,7 @@ class DataThread {
   readonly #logger: Logger;
   readonly #runtime: RuntimeFacts;
   readonly #profiler = new ThreadProfiler();
+  readonly #tap: TraceTap;
   readonly #resources = new ThreadResources((key, timeoutMs) => this.#channel.call('refetch', key, timeoutMs));
   #plane: DataPlane | null = null;
   /** Fields to leave out of the access log once the prepared configuration is live. */
@@ -63,6 +64,7 @@ class DataThread {
       batchBytes: 64 * 2 ** 10,
       delayMs: 2,
     });
+    this.#tap = new TraceTap(new TraceGate(init.traceGate), this.#traces);
     const write = (line: string): void => void this.#lines.push(line);
     this.#logger = new Logger({ filter: filterOf(init.logFilter), format: init.logFormat, write });
     this.#accessLog = new AccessLog({ format: init.logFormat, write });
@@ -103,7 +105,7 @@ class DataThread {
       telemetry: {
         metrics: new ThreadMetrics((registration) => this.#channel.note('series', registration)),
         accessLog: this.#accessLog,
-        traces: new TraceTap(new TraceGate(this.#init.traceGate), this.#traces),
+        traces: this.#tap,
         redaction: new Redaction(sensitiveHeaders),
       },
       resources: this.#resources,
@@ -131,6 +133,10 @@ class DataThread {
       },
       destroy: () => this.#destroy(),
       tasks: () => this.#started().liveTasks(),
+      traceFilters: async (set: ControlToData['calls']['traceFilters']['argument']) => {
+        await this.#tap.filters.replace(set);
+        return null;
+      },
       startCpu: async (frequency: number) => {
         await this.#profiler.startCpu(frequency);
         return null;

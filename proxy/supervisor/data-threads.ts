@@ -1,6 +1,7 @@
 import type { GatewayConfig } from '../../src/config/ir/index.ts';
 import { seal } from '../../src/config/transfer.ts';
 import type { ResourceContent } from '../resources/content.ts';
+import type { TraceFilterSet } from '../telemetry/trace-filters.ts';
 import type { Log } from '../../src/shared/log.ts';
 import { messageOf } from '../../src/shared/errors.ts';
 import type { BoundAddress, SharedRows } from './data-plane.ts';
@@ -9,6 +10,7 @@ import { ThreadHandle, type ThreadOptions } from './thread-handle.ts';
 
 const PREPARE_TIMEOUT_MS = 60_000;
 const COMMIT_TIMEOUT_MS = 10_000;
+const FILTERS_TIMEOUT_MS = 2000;
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 30_000;
 /** A thread that lived this long starts again at the first backoff. */
@@ -42,6 +44,7 @@ export class DataThreads {
   /** Numbers that binds on port 0 got. */
   readonly #ports = new Map<string, number>();
   #live: Generation | null = null;
+  #traceFilters: TraceFilterSet = { filters: [] };
   #ids = 0;
   #closing = false;
 
@@ -112,6 +115,16 @@ export class DataThreads {
     for (const thread of this.all) thread.note('logFilter', text);
   }
 
+  /** Resolves when every thread knows them; one that does not answer in time is not waited for. */
+  async setTraceFilters(set: TraceFilterSet): Promise<void> {
+    this.#traceFilters = set;
+    await Promise.all(this.all.map((thread) => this.#giveTraceFilters(thread)));
+  }
+
+  async #giveTraceFilters(thread: ThreadHandle): Promise<void> {
+    await thread.call('traceFilters', this.#traceFilters, FILTERS_TIMEOUT_MS).catch(() => null);
+  }
+
   /** What each thread tells of itself; threads that do not answer in time are left out. */
   async runtimes(timeoutMs: number): Promise<readonly ThreadRuntime[]> {
     const told = await Promise.all(
@@ -126,6 +139,7 @@ export class DataThreads {
     const thread = await ThreadHandle.start({ ...rest, id: this.#ids, init: init(index), onCrash });
     this.#threads.set(index, thread);
     this.#startedAt.set(index, Date.now());
+    if (this.#traceFilters.filters.length > 0) await this.#giveTraceFilters(thread);
     return thread;
   }
 

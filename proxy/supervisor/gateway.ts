@@ -78,7 +78,10 @@ export class Gateway {
   readonly #log: Log;
   readonly #levels: LogLevels;
   readonly #gate = new TraceGate();
-  readonly #hub = new TraceHub(this.#gate);
+  readonly #hub = new TraceHub(this.#gate, (filters) => {
+    const { customFunctions, env } = this.#process;
+    return this.#threads.setTraceFilters({ filters, customFunctions, env });
+  });
   readonly #totals = new SeriesTotals();
   readonly #rows = new EndpointRows();
   readonly #buckets = new BucketRows();
@@ -306,7 +309,7 @@ export class Gateway {
     const endpoints = [
       configDumpEndpoint(() => this.#dumpFacts()),
       configStatusEndpoint(() => this.status),
-      traceEndpoint(this.#hub),
+      traceEndpoint(this.#hub, (expression) => this.#checkFilter(expression)),
       loggingEndpoint(this.#levels),
       memoryEndpoint(() => this.#runtimes()),
       tasksEndpoint(() =>
@@ -331,6 +334,11 @@ export class Gateway {
       endpoints: this.#rows.copy(config),
       buckets: this.#buckets.copy(config),
     });
+  }
+
+  async #checkFilter(expression: string): Promise<void> {
+    const { checkArrivalExpression } = await import('../expression/arrival.ts');
+    checkArrivalExpression(expression, this.#process);
   }
 
   #profiles() {

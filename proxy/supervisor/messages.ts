@@ -4,6 +4,7 @@ import type { AdminCall, AdminReply } from '../admin/admin-call.ts';
 import type { CpuProfile, HeapProfile } from '../admin/pprof/thread-profiler.ts';
 import type { ResourceContent } from '../resources/content.ts';
 import type { Batch } from '../telemetry/outbox.ts';
+import type { TraceFilterSet } from '../telemetry/trace-filters.ts';
 import type { TraceItem } from '../telemetry/trace-tap.ts';
 import type { BoundAddress, SharedRows } from './data-plane.ts';
 import type { SeriesRegistration } from './shared-metrics.ts';
@@ -59,6 +60,8 @@ export type ControlToData = {
     readonly drain: { readonly argument: { readonly closing: boolean }; readonly result: null };
     readonly destroy: { readonly argument: null; readonly result: null };
     readonly tasks: { readonly argument: null; readonly result: readonly string[] };
+    /** All expressions of watchers that there are. */
+    readonly traceFilters: { readonly argument: TraceFilterSet; readonly result: null };
     readonly startCpu: { readonly argument: number; readonly result: null };
     readonly stopCpu: { readonly argument: null; readonly result: CpuProfile };
     readonly heapProfile: { readonly argument: null; readonly result: HeapProfile };

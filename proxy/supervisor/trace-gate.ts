@@ -2,6 +2,11 @@ const ACTIVE = 0;
 const FOLLOWERS = 1;
 const FIRST_SLOT = 2;
 const SLOTS = 64;
+/** Behind the tickets: what each slot waits for. */
+const FIRST_FILTER = FIRST_SLOT + SLOTS;
+
+/** The filter of who takes any request. */
+export const ANY = 0;
 
 /** Returned by `claim` when no waiting watcher wants the request. */
 export const NO_SLOT = -1;
@@ -9,6 +14,7 @@ export const NO_SLOT = -1;
 /**
  * Tells every data thread, in one shared number, whether anybody watches traces, and lets exactly one thread take a
  * watcher that wants one request. Slots hold the ticket of a waiting watcher, or 0; the lowest ticket waited longest.
+ * Beside it stands the number of the filter that a request has to pass.
  */
 export class TraceGate {
   readonly buffer: SharedArrayBuffer;
@@ -17,7 +23,9 @@ export class TraceGate {
   readonly #reserved = new Set<number>();
   #tickets = 0;
 
-  constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer((FIRST_SLOT + SLOTS) * Int32Array.BYTES_PER_ELEMENT)) {
+  constructor(
+    buffer: SharedArrayBuffer = new SharedArrayBuffer((FIRST_FILTER + SLOTS) * Int32Array.BYTES_PER_ELEMENT),
+  ) {
     this.buffer = buffer;
     this.#cells = new Int32Array(buffer);
   }
@@ -32,10 +40,10 @@ export class TraceGate {
     return Atomics.load(this.#cells, FOLLOWERS) > 0;
   }
 
-  /** Data threads: takes the watcher that has waited longest; its slot, or `NO_SLOT`. */
-  claim(): number {
+  /** Data threads: takes the watcher that has waited longest for such a request; its slot, or `NO_SLOT`. */
+  claim(passes: (filter: number) => boolean): number {
     for (;;) {
-      const slot = this.#oldest();
+      const slot = this.#oldest(passes);
       if (slot === NO_SLOT) return NO_SLOT;
       const ticket = Atomics.load(this.#cells, FIRST_SLOT + slot);
       if (ticket !== 0 && this.#take(slot, ticket)) return slot;
@@ -43,11 +51,12 @@ export class TraceGate {
   }
 
   /** Control thread: registers a watcher of one request; its slot, or `NO_SLOT` when too many wait. */
-  wait(): number {
+  wait(filter: number = ANY): number {
     for (let slot = 0; slot < SLOTS; slot++) {
       if (this.#reserved.has(slot)) continue;
       this.#reserved.add(slot);
       this.#tickets += 1;
+      Atomics.store(this.#cells, FIRST_FILTER + slot, filter);
       Atomics.store(this.#cells, FIRST_SLOT + slot, this.#tickets);
       Atomics.add(this.#cells, ACTIVE, 1);
       return slot;
@@ -66,13 +75,14 @@ export class TraceGate {
     this.#reserved.delete(slot);
   }
 
-  follow(): void {
-    Atomics.add(this.#cells, FOLLOWERS, 1);
+  /** Followers with a filter do not count as those who follow every request: data threads know their filters. */
+  follow(filter: number = ANY): void {
+    if (filter === ANY) Atomics.add(this.#cells, FOLLOWERS, 1);
     Atomics.add(this.#cells, ACTIVE, 1);
   }
 
-  unfollow(): void {
-    Atomics.sub(this.#cells, FOLLOWERS, 1);
+  unfollow(filter: number = ANY): void {
+    if (filter === ANY) Atomics.sub(this.#cells, FOLLOWERS, 1);
     Atomics.sub(this.#cells, ACTIVE, 1);
   }
 
@@ -82,12 +92,15 @@ export class TraceGate {
     return true;
   }
 
-  #oldest(): number {
+  #oldest(passes: (filter: number) => boolean): number {
     let found = NO_SLOT;
     let lowest = Number.POSITIVE_INFINITY;
     for (let slot = 0; slot < SLOTS; slot++) {
       const ticket = Atomics.load(this.#cells, FIRST_SLOT + slot);
-      if (ticket !== 0 && ticket < lowest) {
+      if (ticket === 0 || ticket >= lowest) continue;
+      const filter = Atomics.load(this.#cells, FIRST_FILTER + slot);
+      // A slot that changes hands meanwhile has another ticket, and is not taken with this one.
+      if (filter === ANY || passes(filter)) {
         lowest = ticket;
         found = slot;
       }

@@ -107,6 +107,11 @@ describe('proxy trace from a file', () => {
     [['--file', 'x', '--expression', 'true'], '--expression does not go with --file'],
     [['--file', 'x', '--port', '1', '--', 'http://a/'], 'a request cannot be sent with --file'],
     [['--local', '--', 'http://a/'], 'a request needs --port'],
+    [
+      ['--local', '--expression', 'request.path == "/a" &&'],
+      '--expression is not an expression: expected an expression, found the end (line 1, column 24)\n\n' +
+        '  request.path == "/a" &&\n                         ^\n',
+    ],
     [['--local', '--port', '8080'], '--port needs a request behind --'],
     [['--local', '--port', '8080', '--follow', '--', 'http://a/'], '--follow and --count are for watching'],
     [['--local', '--port', '70000', '--', 'http://a/'], 'invalid --port 70000'],

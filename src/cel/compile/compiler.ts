@@ -20,6 +20,13 @@ export interface Mention {
   readonly path: readonly string[];
 }
 
+/** A name that nobody knows, or a function that takes no such number of arguments: evaluating it always fails. */
+export interface Unresolved {
+  readonly message: string;
+  /** Offset in the source of the expression. */
+  readonly at: number;
+}
+
 /** The body of a custom function, compiled over a host. */
 export interface CompiledBody<C> {
   readonly code: Code<C>;
@@ -45,6 +52,7 @@ export interface Observer {
 /** Turns one tree into functions. Local names become numbered slots of the frame. */
 export class Compiler<C> {
   readonly options: CompileOptions<C>;
+  readonly unresolved: Unresolved[] = [];
   readonly #mentions = new Map<string, Mention>();
   #scope: ReadonlyMap<string, number> = new Map();
   #slots = 0;
@@ -167,7 +175,8 @@ export class Compiler<C> {
 
   #ident(expr: Ident): Compiled<C> {
     return (
-      this.named(expr, [])?.compiled ?? failing(`undeclared reference to '${expr.name}'`, expr.start, 'undeclared')
+      this.named(expr, [])?.compiled ??
+      this.#unresolved(`undeclared reference to '${expr.name}'`, expr.start, 'undeclared')
     );
   }
 
@@ -247,13 +256,18 @@ export class Compiler<C> {
     for (const arg of expr.args) this.compile(arg);
     const count = expr.args.length;
     const text = known ? `no such overload: ${name} with ${count} arguments` : `there is no function ${name}`;
-    return failing(text, expr.start, known ? 'overload' : 'undeclared');
+    return this.#unresolved(text, expr.start, known ? 'overload' : 'undeclared');
+  }
+
+  #unresolved(message: string, at: number, kind: 'overload' | 'undeclared'): Compiled<C> {
+    this.unresolved.push({ message, at });
+    return failing(message, at, kind);
   }
 
   #customCall(fn: CustomFunction, args: readonly Expr[], at: number): Compiled<C> {
     const codes = args.map((arg) => this.code(arg));
     const wrong = fn.wrongCount(args.length);
-    if (wrong !== null) return failing(wrong, at, 'overload');
+    if (wrong !== null) return this.#unresolved(wrong, at, 'overload');
     const body = this.#body(fn);
     for (const { variable, path } of body.mentions) this.mention(variable, path);
     return dynamic((frame) => {

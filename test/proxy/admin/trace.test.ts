@@ -136,7 +136,10 @@ describe('/debug/trace', () => {
   });
 
   test.each([
-    ['?expression=true', 'expressions are not built yet'],
+    [
+      '?expression=request.path+%3D%3D',
+      'invalid expression: expected an expression, found the end (line 1, column 16)',
+    ],
     ['?count=0', 'count is a number'],
     ['?count=many', 'count is a number'],
     ['?follow=perhaps', 'follow is true or false'],
