@@ -1,5 +1,5 @@
 import type { ListenerRow } from '../../src/admin/views/listeners.ts';
-import type { PolicyRow } from '../../src/admin/views/policies.ts';
+import type { EffectivePolicyRow, PolicyRow } from '../../src/admin/views/policies.ts';
 import type { RouteRow } from '../../src/admin/views/routes.ts';
 import type { Column } from '../../ui/text/table.ts';
 
@@ -27,6 +27,12 @@ export const policyColumns: readonly Column<PolicyRow>[] = [
   { title: 'PHASE', value: (row) => row.phase },
   { title: 'TARGET', value: (row) => row.target },
   { title: 'FROM', value: (row) => [row.namespace, row.name].filter(Boolean).join('/') },
+];
+
+export const effectivePolicyColumns: readonly Column<EffectivePolicyRow>[] = [
+  { title: 'AT', value: (row) => row.at },
+  { title: 'POLICY', value: (row) => row.policy },
+  { title: 'FROM', value: (row) => row.from },
 ];
 
 /** Weights are shown where they make a difference. */

@@ -1,4 +1,4 @@
-import { REDACTED } from './secret.ts';
+import { REDACTED, Secret } from './secret.ts';
 
 /** Headers whose values are credentials, lower case. */
 export const credentialHeaders: readonly string[] = [
@@ -64,6 +64,7 @@ export function isHeaderModifier(key: string): boolean {
  */
 export function hideCredentials(value: unknown, isSensitive: (name: string) => boolean, key = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => hideCredentials(item, isSensitive));
+  if (value instanceof Secret) return REDACTED;
   if (!isMap(value)) return value;
   const named = typeof value['name'] === 'string' && isSensitive(value['name']);
   return Object.fromEntries(

@@ -8,7 +8,7 @@ import type { Backend, HostBackend, NamedBackend, Service, Workload } from '../.
 import { formatDuration } from '../../../src/shared/duration.ts';
 import type { EndpointInfo } from '../../backends/endpoint-view.ts';
 import { backendPolicies } from './policies.ts';
-import { targetText } from './routes.ts';
+import { targetText } from './target-text.ts';
 
 /** Live numbers of the endpoints, where they are known. */
 export interface LiveEndpoints {

@@ -38,9 +38,14 @@ function keys({ mode, location, keys: list }: ApiKeyAuth): Shown {
   };
 }
 
-/** Rules as the configuration has them. */
+/** Rules as the configuration has them; those of several resources together, each with its own. */
 export function shownRules({ rules: list }: Authorization): Shown {
-  return { rules: list.map(({ mode, expression }) => ({ [mode]: expression })) };
+  return {
+    rules: list.map(({ mode, expression, source }) => ({
+      [mode]: expression,
+      ...(source === undefined ? {} : { source }),
+    })),
+  };
 }
 
 function place(location: CredentialLocation): Shown {

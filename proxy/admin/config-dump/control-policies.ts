@@ -9,6 +9,7 @@ import type {
   Transformations,
 } from '../../../src/config/ir/index.ts';
 import { formatDuration } from '../../../src/shared/duration.ts';
+import { shownChoice } from './service-policies.ts';
 
 type Shown = Readonly<Record<string, unknown>>;
 
@@ -28,13 +29,6 @@ export function shownTransformations(policy: Transformations): Shown {
     request: request && transformation(request),
     response: response && transformation(response),
   }));
-}
-
-/** Settings that always hold stand alone. */
-function shownChoice<T>({ entries }: Choice<T>, show: (settings: T) => Shown): Shown {
-  const [first] = entries;
-  if (first !== undefined && entries.length === 1 && first.condition === undefined) return show(first.settings);
-  return { conditional: entries.map(({ condition, settings }) => ({ condition, ...show(settings) })) };
 }
 
 function rateLimit({ entries }: Choice<readonly RateLimitBucket[]>): unknown {

@@ -2,6 +2,7 @@ import type { ConfigDump, VersionDump } from '../../../src/admin/protocol/config
 import type { Backend, GatewayConfig, ListenAddress, ProcessConfig } from '../../../src/config/ir/index.ts';
 import { formatDuration } from '../../../src/shared/duration.ts';
 import { backendDump, inlineBackendDump, serviceDump, type LiveEndpoints } from './backends.ts';
+import { EffectivePolicies } from './effective.ts';
 import { durations, frontendPolicies, targetedPolicy } from './policies.ts';
 import { bindDump, routeDump } from './routes.ts';
 
@@ -18,17 +19,18 @@ export interface DumpFacts {
 /** Everything that is loaded, as `/config_dump` shows it. Key order is part of the protocol's habit. */
 export function configDump(facts: DumpFacts): ConfigDump {
   const { config, live } = facts;
+  const effective = new EffectivePolicies(config);
   return {
     workloads: config.workloads.map((workload) => ({ ...workload })),
     services: config.services.map((service) => serviceDump(service, config.workloads, live)),
-    binds: config.binds.map((bind) => bindDump(bind, facts.portOf(bind.key))),
+    binds: config.binds.map((bind) => bindDump(bind, facts.portOf(bind.key), effective)),
     routes: {
       httpMesh: {},
       tcpMesh: {},
       routeGroups: Object.fromEntries(
         config.routeGroups.map((group) => [
           group.name,
-          Object.fromEntries(group.routes.map((route) => [route.key, routeDump(route)])),
+          Object.fromEntries(group.routes.map((route) => [route.key, routeDump(route, effective.grouped(route))])),
         ]),
       ),
     },

@@ -3,6 +3,7 @@ import type {
   BackendAuth,
   BackendPolicies,
   BackendTunnel,
+  ServiceRef,
   SimpleBackendRef,
   BackendTls,
   FrontendPolicies,
@@ -20,6 +21,8 @@ import { callerPolicies, shownRules } from './caller-policies.ts';
 import { shownAccessLog, shownOtlpLog, shownTracing } from '../../telemetry/shown-policies.ts';
 
 import { controlPolicies, shownTransformations } from './control-policies.ts';
+import { targetText } from './target-text.ts';
+import { servicePolicies, shownExtAuthz } from './service-policies.ts';
 
 type Shown = Readonly<Record<string, unknown>>;
 
@@ -91,7 +94,8 @@ export function targetedPolicy(policy: TargetedPolicy): PolicyDump {
 
 /** `frontendPolicies` as policies of every gateway. */
 export function frontendPolicies(frontend: FrontendPolicies): PolicyDump[] {
-  const { http, tls, tcp, proxyProtocol, connect, networkAuthorization, accessLog, tracing } = frontend;
+  const { http, tls, tcp, proxyProtocol, connect, networkAuthorization, networkExtAuthz, accessLog, tracing } =
+    frontend;
   const bodies = defined([
     ['http', durations(http)],
     ['tls', durations(tls)],
@@ -99,6 +103,7 @@ export function frontendPolicies(frontend: FrontendPolicies): PolicyDump[] {
     ['proxy', proxyProtocol],
     ['connect', connect],
     ['networkAuthorization', networkAuthorization && shownRules(networkAuthorization)],
+    ['networkExtAuthz', networkExtAuthz && shownExtAuthz(networkExtAuthz, service)],
     ['accessLog', shownAccessLog(accessLog)],
     ['accessLogOtlp', shownOtlpLog(accessLog)],
     ['tracing', shownTracing(tracing)],
@@ -143,6 +148,7 @@ function sharedPolicies(policies: RoutePolicies & BackendPolicies): [string, unk
     policies;
   return [
     ...callerPolicies(policies),
+    ...servicePolicies(policies, service),
     ['transformations', policies.transformations && shownTransformations(policies.transformations)],
     ['requestHeaderModifier', requestHeaderModifier && modifier(requestHeaderModifier)],
     ['responseHeaderModifier', responseHeaderModifier && modifier(responseHeaderModifier)],
@@ -165,6 +171,11 @@ function tunnel({ proxy, policies }: BackendTunnel): Shown {
   return { proxy: simple(proxy), policies: Object.assign({}, ...backendPolicies(policies)) };
 }
 
+function service({ target: backend, policies }: ServiceRef): Shown {
+  const [first, ...others] = backendPolicies(policies);
+  return { ...simple(backend), ...(first === undefined ? {} : { policies: Object.assign({}, first, ...others) }) };
+}
+
 /** Secrets hide themselves. */
 function auth({ main, credentials }: BackendAuth): Shown {
   if (main === undefined) return { credentials };
@@ -173,7 +184,14 @@ function auth({ main, credentials }: BackendAuth): Shown {
 }
 
 function simple(backend: SimpleBackendRef): Shown {
-  return backend.kind === 'inline' ? { host: backend.backend.target } : backend;
+  switch (backend.kind) {
+    case 'inline':
+      return { host: targetText(backend.backend.target) };
+    case 'service':
+      return { service: { name: { namespace: backend.namespace, hostname: backend.hostname }, port: backend.port } };
+    default:
+      return { backend: backend.backend };
+  }
 }
 
 function mirror({ backend, percentage }: RequestMirror): Shown {

@@ -1,7 +1,12 @@
-import type { BindDump, ListenerDump, RouteBackendDump, RouteDump } from '../../../src/admin/protocol/config-dump.ts';
+import type {
+  BindDump,
+  EffectivePolicyDump,
+  ListenerDump,
+  RouteBackendDump,
+  RouteDump,
+} from '../../../src/admin/protocol/config-dump.ts';
 import type {
   Bind,
-  HostTarget,
   HttpRoute,
   Listener,
   RouteBackend,
@@ -10,37 +15,40 @@ import type {
   ValueMatch,
 } from '../../../src/config/ir/index.ts';
 import { assertNever } from '../../../src/shared/assert-never.ts';
+import type { EffectiveOfRoute, EffectivePolicies } from './effective.ts';
 import { backendPolicies, routePolicies } from './policies.ts';
+import { targetText } from './target-text.ts';
 
 /** A bind with its listeners; `port` is the number it got when it asked for any. */
-export function bindDump(bind: Bind, port: number): BindDump {
+export function bindDump(bind: Bind, port: number, effective: EffectivePolicies): BindDump {
   return {
     key: bind.key,
     address: bind.port === 0 ? bind.address.replace(/:0$/, `:${port}`) : bind.address,
     protocol: bind.protocol,
     tunnelProtocol: bind.tunnelProtocol,
     mode: bind.mode,
-    listeners: Object.fromEntries(bind.listeners.map((listener) => [listener.key, listenerDump(listener)])),
+    listeners: Object.fromEntries(
+      bind.listeners.map((listener) => [listener.key, listenerDump(bind, listener, effective)]),
+    ),
   };
 }
 
-export function routeDump(route: HttpRoute): RouteDump {
+export function routeDump(route: HttpRoute, effective: EffectiveOfRoute): RouteDump {
   const policies = routePolicies(route.policies);
   return {
     ...routeNames(route),
     matches: route.matches.map(matchDump),
-    ...(route.backends.length > 0 ? { backends: route.backends.map(routeBackend) } : {}),
+    ...(route.backends.length > 0
+      ? { backends: route.backends.map((backend) => routeBackend(backend, effective.backend(backend))) }
+      : {}),
     ...(policies.length > 0 ? { inlinePolicies: policies } : {}),
+    ...(effective.policies.length > 0 ? { effectivePolicies: effective.policies } : {}),
   };
 }
 
-/** `host:port` or `unix:/path`. */
-export function targetText(target: HostTarget): string {
-  if (target.kind === 'unix') return `unix:${target.path}`;
-  return target.host.includes(':') ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`;
-}
-
-function listenerDump(listener: Listener): ListenerDump {
+function listenerDump(bind: Bind, listener: Listener, effective: EffectivePolicies): ListenerDump {
+  const own = routePolicies(listener.policies);
+  const gateway = effective.listener(bind, listener);
   return {
     key: listener.key,
     gatewayName: listener.gatewayName,
@@ -48,8 +56,14 @@ function listenerDump(listener: Listener): ListenerDump {
     listenerName: listener.name,
     hostname: listener.hostname,
     protocol: protocolDump(listener),
+    ...(own.length > 0 ? { inlinePolicies: own } : {}),
+    ...(gateway.length > 0 ? { effectivePolicies: gateway } : {}),
     ...(listener.routes.length > 0
-      ? { routes: Object.fromEntries(listener.routes.map((route) => [route.key, routeDump(route)])) }
+      ? {
+          routes: Object.fromEntries(
+            listener.routes.map((route) => [route.key, routeDump(route, effective.route(bind, listener, route))]),
+          ),
+        }
       : {}),
     ...(listener.tcpRoutes.length > 0
       ? { tcpRoutes: Object.fromEntries(listener.tcpRoutes.map((route) => [route.key, tcpRouteDump(route)])) }
@@ -67,7 +81,7 @@ function tcpRouteDump(route: TcpRoute): RouteDump {
   const policies = routePolicies(route.policies);
   return {
     ...routeNames(route),
-    backends: route.backends.map(routeBackend),
+    backends: route.backends.map((backend) => routeBackend(backend, [])),
     ...(policies.length > 0 ? { inlinePolicies: policies } : {}),
   };
 }
@@ -95,12 +109,13 @@ function valueDump({ name, value }: ValueMatch): Readonly<Record<string, unknown
   return { name, value: { [value.kind]: value.value } };
 }
 
-function routeBackend(backend: RouteBackend): RouteBackendDump {
+function routeBackend(backend: RouteBackend, effective: readonly EffectivePolicyDump[]): RouteBackendDump {
   const policies = backendPolicies(backend.policies);
   return {
     weight: backend.weight,
     ...routeTarget(backend),
     ...(policies.length > 0 ? { inlinePolicies: policies } : {}),
+    ...(effective.length > 0 ? { effectivePolicies: effective } : {}),
   };
 }
 

@@ -33,6 +33,9 @@ export interface ListenerDump {
   readonly listenerName: string;
   readonly hostname: string;
   readonly protocol: string | Readonly<Record<string, unknown>>;
+  readonly inlinePolicies?: readonly PolicyBody[];
+  /** Extension: of the gateway phase. */
+  readonly effectivePolicies?: readonly EffectivePolicyDump[];
   readonly routes?: Readonly<Record<string, RouteDump>>;
   readonly tcpRoutes?: Readonly<Record<string, RouteDump>>;
 }
@@ -46,13 +49,29 @@ export interface RouteDump {
   readonly matches?: readonly Readonly<Record<string, unknown>>[];
   readonly backends?: readonly RouteBackendDump[];
   readonly inlinePolicies?: readonly PolicyBody[];
+  /** Extension: of the route phase. */
+  readonly effectivePolicies?: readonly EffectivePolicyDump[];
 }
 
-/** `weight`, one of `service`, `backend`, `inlineBackend`, `routeGroup`, `invalid`, and perhaps `inlinePolicies`. */
+/**
+ * `weight`, one of `service`, `backend`, `inlineBackend`, `routeGroup`, `invalid`, and perhaps `inlinePolicies` and (an
+ * extension) `effectivePolicies`.
+ */
 export type RouteBackendDump = Readonly<Record<string, unknown>>;
 
 /** One policy: its name is the only key. */
 export type PolicyBody = Readonly<Record<string, unknown>>;
+
+/** A policy that holds at a place, once those of all levels are put together. */
+export interface EffectivePolicyDump {
+  readonly kind: string;
+  /** The resource that it comes from; several, when their rules add up. */
+  readonly source: string;
+  /** Left out when it is large; it stands at the source then. */
+  readonly policy?: PolicyBody;
+  /** Keys of the routes that lead to a route of a group. */
+  readonly via?: readonly string[];
+}
 
 export interface PolicyDump {
   readonly key: string;

@@ -1,10 +1,18 @@
 import { GwError } from '../../shared/errors.ts';
 import { decodeBackend, decodeService, type DumpBackend } from './decode-dump-backend.ts';
-import { decodePolicy, decodeRoute, type DumpPolicy, type DumpRoute } from './decode-dump-route.ts';
+import {
+  decodePolicy,
+  decodeRoute,
+  type DumpEffective,
+  type DumpPolicy,
+  type DumpRoute,
+  effectiveOf,
+  policyNamesOf,
+} from './decode-dump-route.ts';
 import { asArray, asObject, asText, isObject, valuesOf, variantOf, type JsonObject } from './lenient.ts';
 
 export type { DumpBackend, DumpEndpoint } from './decode-dump-backend.ts';
-export type { DumpMatch, DumpPolicy, DumpRoute, DumpRouteBackend } from './decode-dump-route.ts';
+export type { DumpEffective, DumpMatch, DumpPolicy, DumpRoute, DumpRouteBackend } from './decode-dump-route.ts';
 
 /** What `/config_dump` says, whatever proxy said it; unknown parts are left out, `raw` has everything. */
 export interface Dump {
@@ -38,6 +46,9 @@ export interface DumpListener {
   readonly gateway: string;
   readonly hostname: string;
   readonly protocol: string;
+  readonly policies: readonly string[];
+  /** Of the gateway phase. */
+  readonly effective: readonly DumpEffective[];
   readonly routes: readonly DumpRoute[];
 }
 
@@ -95,6 +106,8 @@ function decodeListener(value: unknown): DumpListener[] {
       gateway,
       hostname: asText(value['hostname']) ?? '',
       protocol: variantOf(value['protocol'])?.kind ?? '',
+      policies: policyNamesOf(value['inlinePolicies']),
+      effective: effectiveOf(value),
       routes: [
         ...valuesOf(value['routes']).flatMap((route) => decodeRoute(route, { ...context, kind: 'http' })),
         ...valuesOf(value['tcpRoutes']).flatMap((route) => decodeRoute(route, { ...context, kind: 'tcp' })),

@@ -1,4 +1,14 @@
-import { asArray, asNumber, asObject, asText, isObject, textsOf, valuesOf, variantOf } from './lenient.ts';
+import {
+  asArray,
+  asNumber,
+  asObject,
+  asText,
+  isObject,
+  type JsonObject,
+  textsOf,
+  valuesOf,
+  variantOf,
+} from './lenient.ts';
 
 export interface DumpRoute {
   readonly key: string;
@@ -12,6 +22,7 @@ export interface DumpRoute {
   readonly matches: readonly DumpMatch[];
   readonly backends: readonly DumpRouteBackend[];
   readonly policies: readonly string[];
+  readonly effective: readonly DumpEffective[];
 }
 
 export interface DumpMatch {
@@ -27,6 +38,18 @@ export interface DumpRouteBackend {
   readonly name: string;
   readonly weight: number;
   readonly policies: readonly string[];
+  readonly effective: readonly DumpEffective[];
+}
+
+/** A policy that holds at a place, once those of all levels are put together. */
+export interface DumpEffective {
+  readonly kind: string;
+  /** The resource that it comes from. */
+  readonly source: string;
+  /** Its settings; null when the dump leaves them at the source. */
+  readonly settings: unknown;
+  /** Keys of the routes that lead here, for a route of a group. */
+  readonly via: readonly string[];
 }
 
 export interface DumpPolicy {
@@ -56,8 +79,19 @@ export function decodeRoute(value: unknown, context: { listener: string; kind: '
       matches: asArray(value['matches']).flatMap(decodeMatch),
       backends: asArray(value['backends']).flatMap(decodeRouteBackend),
       policies: policyNamesOf(value['inlinePolicies']),
+      effective: effectiveOf(value),
     },
   ];
+}
+
+/** The policies that hold at a listener, a route or a backend of a route. */
+export function effectiveOf(value: JsonObject): readonly DumpEffective[] {
+  return asArray(value['effectivePolicies']).flatMap((entry): DumpEffective[] => {
+    const { kind, source, policy, via } = asObject(entry);
+    const name = asText(kind);
+    if (name === undefined) return [];
+    return [{ kind: name, source: asText(source) ?? '', settings: asObject(policy)[name] ?? null, via: textsOf(via) }];
+  });
 }
 
 function decodeMatch(value: unknown): DumpMatch[] {
@@ -90,13 +124,14 @@ function comparison(value: unknown): string[] {
 }
 
 function decodeRouteBackend(value: unknown): DumpRouteBackend[] {
-  if (typeof value === 'string') return [{ name: value, weight: 1, policies: [] }];
+  if (typeof value === 'string') return [{ name: value, weight: 1, policies: [], effective: [] }];
   if (!isObject(value)) return [];
   return [
     {
       name: backendName(value),
       weight: asNumber(value['weight']) ?? 1,
       policies: policyNamesOf(value['inlinePolicies']),
+      effective: effectiveOf(value),
     },
   ];
 }
