@@ -284,8 +284,9 @@ class GatewayDataPlane implements DataPlane {
     const runtime = this.#runtime;
     if (runtime === null) throw new Error('no configuration is live');
     const trace = this.#connectionTraces.begin(context);
-    const resolved = runtime.engine.tcpBackend(backend, context.route.policies);
-    const target = runtime.engine.tcpTarget(backend);
+    const found = runtime.engine.tcpBackend(context.listenerKey, backend);
+    if (found === undefined) throw new Error('the configuration has changed');
+    const { resolved, target } = found;
     const named = context.sni === null ? null : `${context.sni}:${context.port}`;
     const picked = resolved.pickTunnel(
       target === null ? named : target.text(connectionContext(context.connection, trace)),

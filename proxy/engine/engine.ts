@@ -1,4 +1,4 @@
-import type { Bind, GatewayConfig, HttpRoute, Listener, RouteBackend } from '../../src/config/ir/index.ts';
+import type { Bind, GatewayConfig, HttpRoute, Listener, RouteBackend, TcpRoute } from '../../src/config/ir/index.ts';
 import type { ListenerProtocol } from '../../src/config/ir/index.ts';
 import { type CloudAccess, cloudOf, noCloudAccess } from '../backends/auth/cloud.ts';
 import { compileBackends, type BackendTable } from '../backends/resolve.ts';
@@ -57,7 +57,8 @@ export class Engine {
   readonly #deps: EngineDeps;
   readonly #policyDeps: PolicyDeps;
   readonly #binds: ReadonlyMap<string, EngineBind>;
-  readonly #tcpTargets = new Map<RouteBackend, Expression>();
+  /** By key of the listener. */
+  readonly #tcp = new Map<string, ReadonlyMap<RouteBackend, TcpBackend>>();
 
   /** Throws a `GwError` for anything that can't be compiled. */
   constructor(
@@ -158,12 +159,11 @@ export class Engine {
       const { target } = routeBackend;
       if (target.kind === 'routeGroup') continue;
       const named = target.kind === 'reference' ? this.backends.named(target.backend) : undefined;
-      const own = effectiveBackendPolicies(this.config, { bind, listener, chain, routeBackend, named });
+      const service = target.kind === 'service' ? target : undefined;
+      const own = effectiveBackendPolicies(this.config, { bind, listener, chain, routeBackend, named, service });
       const resolved = this.backends.resolve(target, own.values);
-      backends.set(
-        routeBackend,
-        this.#backend(compileBackendPipeline(own, { gateway, route: pipeline, target }, deps), { resolved, series }),
-      );
+      const place = { gateway, route: pipeline, target, host: resolved.host };
+      backends.set(routeBackend, this.#backend(compileBackendPipeline(own, place, deps), { resolved, series }));
     }
     return new RouteProgram({ route, pipeline, backends, mirrors: this.#mirrors(pipeline.mirrors), series });
   }
@@ -193,33 +193,32 @@ export class Engine {
     }
   }
 
+  /** A backend of a TCP route under a listener; undefined for what the configuration does not have. */
+  tcpBackend(listenerKey: string, backend: RouteBackend): TcpBackend | undefined {
+    return this.#tcp.get(listenerKey)?.get(backend);
+  }
+
   #resolveTcpBackends(): void {
-    for (const bind of this.config.binds) {
+    for (const bind of this.config.binds)
       for (const listener of bind.listeners) {
-        for (const route of listener.tcpRoutes)
-          for (const backend of route.backends) {
-            this.tcpBackend(backend, route.policies);
-            const { target } = backend;
-            if (target.kind !== 'inline' || target.backend.kind !== 'dynamic') continue;
-            const source = target.backend.target;
-            if (source === undefined) continue;
-            this.#tcpTargets.set(backend, this.#policyDeps.expressions.compile(source, 'dynamic target'));
-          }
+        if (listener.tcpRoutes.length === 0) continue;
+        const found = listener.tcpRoutes.flatMap((route) =>
+          route.backends.map((backend) => [backend, this.#tcpBackend({ bind, listener, route }, backend)] as const),
+        );
+        this.#tcp.set(listener.key, new Map(found));
       }
-    }
   }
 
-  /** Where a dynamic backend of a TCP route is found; null when the connection itself names it, or it is another kind. */
-  tcpTarget(backend: RouteBackend): Expression | null {
-    return this.#tcpTargets.get(backend) ?? null;
-  }
-
-  /** The backend of a TCP route, with the policies of the route where it has none of its own. */
-  tcpBackend(backend: RouteBackend, routePolicies: { readonly backendTLS?: RouteBackend['policies']['backendTLS'] }) {
-    const { target } = backend;
+  #tcpBackend({ bind, listener, route }: TcpPlace, routeBackend: RouteBackend): TcpBackend {
+    const { target } = routeBackend;
     if (target.kind === 'routeGroup') throw new Error('a TCP route has no groups');
-    const named = target.kind === 'reference' ? this.backends.named(target.backend)?.policies : undefined;
-    return this.backends.resolve(target, { ...routePolicies, ...named, ...backend.policies });
+    const named = target.kind === 'reference' ? this.backends.named(target.backend) : undefined;
+    const service = target.kind === 'service' ? target : undefined;
+    const scope = { bind, listener, chain: [route], routeBackend, named, service };
+    const resolved = this.backends.resolve(target, effectiveBackendPolicies(this.config, scope).values);
+    const dynamic = target.kind === 'inline' && target.backend.kind === 'dynamic' ? target.backend.target : undefined;
+    const { expressions } = this.#policyDeps;
+    return { resolved, target: dynamic === undefined ? null : expressions.compile(dynamic, 'dynamic target') };
   }
 }
 
@@ -243,6 +242,19 @@ export interface EngineListener {
   readonly programs: ChainCache<RouteProgram>;
   /** Numbers of requests that no route matched. */
   readonly unrouted: BackendSeries;
+}
+
+/** A backend of a TCP route, with the policies of all levels. */
+export interface TcpBackend {
+  readonly resolved: ResolvedBackend;
+  /** Where a dynamic backend is found; null when the connection itself names it, or it is another kind. */
+  readonly target: Expression | null;
+}
+
+interface TcpPlace {
+  readonly bind: Bind;
+  readonly listener: Listener;
+  readonly route: TcpRoute;
 }
 
 /** Where a chain of routes is compiled for. */

@@ -44,6 +44,7 @@ export interface ConnectionError {
 }
 
 export interface TunnelContext {
+  readonly listenerKey: string;
   readonly connection: ConnectionFacts;
   readonly route: TcpRoute;
   readonly sni: string | null;

@@ -59,6 +59,7 @@ class TcpProxy {
     if (this.#backend === null) return this.#refuse('noBackend', null);
     this.#deps
       .dial(this.#backend, {
+        listenerKey: this.#start.listenerKey,
         connection: this.#connection,
         route: this.#route,
         sni: this.#start.sni,
