@@ -28,6 +28,9 @@ function problemOf(issue: z.core.$ZodIssue, schema: z.core.$ZodType, root: unkno
       atKey: true,
     }));
   if (issue.code === 'custom' && issue.params !== undefined) return [customProblem(issue, path)];
+  const meant = issue.code === 'invalid_union' ? meantAlternative(issue.errors) : undefined;
+  if (meant !== undefined)
+    return meant.flatMap((inner) => problemOf({ ...inner, path: [...issue.path, ...inner.path] }, schema, root));
   if (value === undefined && issue.code !== 'custom') {
     return [
       { path, code: 'GW_CONFIG_MISSING', message: isWordy(issue) ? `is required: ${issue.message}` : 'is required' },
@@ -36,6 +39,16 @@ function problemOf(issue: z.core.$ZodIssue, schema: z.core.$ZodType, root: unkno
   if (issue.code === 'invalid_key') return [{ path, code: 'GW_CONFIG_VALUE', message: keyMessage(issue), atKey: true }];
   const found = isSecretAt(schema, path, root) ? '' : `, found ${describe(value)}`;
   return [{ path, code: 'GW_CONFIG_VALUE', ...explain(issue, value, found) }];
+}
+
+/** What is wrong inside the one alternative of the right kind; undefined when there is not exactly one. */
+function meantAlternative(
+  alternativeIssues: readonly (readonly z.core.$ZodIssue[])[],
+): readonly z.core.$ZodIssue[] | undefined {
+  const fitting = alternativeIssues.filter((issues) =>
+    issues.every(({ path, code }) => path.length > 0 || code === 'custom' || code === 'unrecognized_keys'),
+  );
+  return fitting.length === 1 ? fitting[0] : undefined;
 }
 
 function customProblem(issue: z.core.$ZodIssueCustom, path: Path): Problem {

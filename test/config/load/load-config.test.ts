@@ -233,3 +233,22 @@ describe('the environment over the file', () => {
     ]);
   });
 });
+
+describe('a value that may be of several kinds', () => {
+  const mirror = (value: string) =>
+    text(
+      `gateways: {default: {port: 4000}}\nroutes: [{backends: [{host: "a:1"}], policies: {requestMirror: ${value}}}]\n`,
+    );
+
+  test.each([
+    ['{backend: {host: "b:1"}}', 'routes[0].policies.requestMirror.percentage', 'is required'],
+    ['[{percentage: 1}]', 'routes[0].policies.requestMirror[0].backend', 'is required'],
+    ['{backend: {}, percentage: 1}', 'routes[0].policies.requestMirror', 'a backend needs exactly one of'],
+    ['7', 'routes[0].policies.requestMirror', 'expected a mirror, or a list of mirrors, found the number 7'],
+  ])('is told what is wrong with the kind that it is: %s', async (value, path, message) => {
+    const issues = await issuesOf(mirror(value));
+    expect(issues).toHaveLength(1);
+    expect(issues[0]?.path).toContain(path);
+    expect(issues[0]?.message).toContain(message);
+  });
+});
