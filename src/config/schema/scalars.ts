@@ -85,6 +85,16 @@ export const hostname = z
   .regex(HOSTNAME, { error: 'expected a host name such as example.com, or *.example.com' })
   .transform((name) => name.toLowerCase().replace(/\.$/, ''));
 
+const SINGLE_HOSTNAME = /^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$/;
+
+/** A host name that stands for one host: no wildcards. IPv4 addresses have the same form. */
+export const singleHostname = z
+  .string()
+  .min(1)
+  .max(253, { abort: true })
+  .regex(SINGLE_HOSTNAME, { error: 'expected a host name such as example.com' })
+  .transform((name) => name.toLowerCase().replace(/\.$/, ''));
+
 /** An HTTP status. */
 export const status = (min = 100, max = 599) =>
   z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { object, withRule } from '../build.ts';
 import { notBuilt, secret } from '../marks.ts';
-import { hostname, pemSource, shortString } from '../scalars.ts';
+import { pemSource, shortString, singleHostname } from '../scalars.ts';
 import { keyExchangeGroups } from '../tls.ts';
 
 /** `backendTLS`: connects to the backend with TLS. */
@@ -14,7 +14,7 @@ export const backendTls = withRule(
       root: pemSource
         .optional()
         .describe('CA bundle that the backend is verified against. Default: the roots of the system.'),
-      hostname: hostname.optional().describe('Server name sent and verified. Default: the host that is dialled.'),
+      hostname: singleHostname.optional().describe('Server name sent and verified. Default: the host that is dialled.'),
       insecure: z.boolean().default(false).describe('Verifies nothing.'),
       insecureHost: z.boolean().default(false).describe('Verifies the chain, not the name.'),
       alpn: z

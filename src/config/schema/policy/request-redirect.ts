@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { exactlyOne, object, withRule } from '../build.ts';
-import { hostname, port, status } from '../scalars.ts';
+import { port, singleHostname, status } from '../scalars.ts';
 
 const authorityText = z
   .string()
@@ -11,7 +11,7 @@ const authorityText = z
 const authorityObject = exactlyOne(
   object('Change of the authority; exactly one key.', {
     full: authorityText.optional().describe('The whole authority, `host` or `host:port`.'),
-    host: hostname.optional().describe('Only the host.'),
+    host: singleHostname.optional().describe('Only the host.'),
     port: port.optional().describe('Only the port.'),
   }),
   'authority',
