@@ -10,7 +10,7 @@ const NOT_ASCII = /[^\u0000-\u007f]/;
 
 /** Refuses what a page of another origin made the browser send. */
 export function csrf(spec: Csrf, { source }: PolicyContext): RequestStep {
-  const additional = new Set(spec.additionalOrigins);
+  const additional = new Set(spec.additionalOrigins.map(asBrowsersWrite));
   return (exchange) => {
     const { request, trace } = exchange;
     if (isSafe(request.method)) {
@@ -50,11 +50,15 @@ function judge({ headers, scheme, authority }: HttpRequest, additional: Readonly
   return site === undefined ? foreignOrigin : foreignSite;
 }
 
-/** As browsers write it: lower case, without the scheme's own port (RFC 6454 section 6.2). */
 function originOf(scheme: HttpRequest['scheme'], authority: string): string {
-  const own = scheme === 'https' ? ':443' : ':80';
-  const lower = authority.toLowerCase();
-  return `${scheme}://${lower.endsWith(own) ? lower.slice(0, -own.length) : lower}`;
+  return asBrowsersWrite(`${scheme}://${authority}`);
+}
+
+/** Lower case, without the scheme's own port (RFC 6454 section 6.2). */
+function asBrowsersWrite(origin: string): string {
+  const lower = origin.toLowerCase();
+  const own = lower.startsWith('https:') ? ':443' : ':80';
+  return lower.endsWith(own) ? lower.slice(0, -own.length) : lower;
 }
 
 /** RFC 9110 section 9.2.1, without TRACE, which browsers cannot send. */

@@ -50,6 +50,12 @@ describe('a state-changing request', () => {
     expect(run({ origin: 'http://shop.test' }, { authority: 'shop.test:443' }).passes).toBe(false);
   });
 
+  test('is compared with listed origins as browsers write them', () => {
+    const listing = csrf({ additionalOrigins: ['HTTPS://Partner.Test:443'] }, context());
+    const { exchange } = traced({ method: 'POST', headers: Headers.from([['origin', 'https://partner.test']]) });
+    expect(listing(exchange)).toMatchObject({ kind: 'next' });
+  });
+
   test('that is refused says so', () => {
     const { outcome, policies } = run({ origin: 'http://evil.test' });
     expect(outcome).toEqual({
