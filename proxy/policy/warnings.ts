@@ -5,14 +5,26 @@ import { backendFits, describeTarget, listenerFit, policySource, routeFit, servi
 /** What is valid in `policies[]` and yet has no effect: attached to nothing, or hidden by an earlier entry. */
 export function policyWarnings(config: GatewayConfig): readonly string[] {
   return [
-    ...config.policies.flatMap((policy) => attachmentWarning(config, policy)),
+    ...config.policies.flatMap((policy) => attachmentWarning(config, policy) ?? bytesWarning(config, policy)),
     ...hiddenWarnings(config.policies),
   ];
 }
 
-function attachmentWarning(config: GatewayConfig, policy: TargetedPolicy): string[] {
-  if (isAttached(config, policy)) return [];
-  return [`${policySource(policy)} is attached to nothing: there is no such ${attachable(policy)}`];
+function attachmentWarning(config: GatewayConfig, policy: TargetedPolicy): string | null {
+  if (isAttached(config, policy)) return null;
+  return `${policySource(policy)} is attached to nothing: there is no such ${attachable(policy)}`;
+}
+
+/** Policies that mean something where only bytes pass. */
+const BYTES_KEYS: ReadonlySet<string> = new Set(['backendTLS', 'backendTunnel']);
+
+function bytesWarning(config: GatewayConfig, policy: TargetedPolicy): string[] {
+  const { target } = policy;
+  const kind = kindOf(policy);
+  if (target.kind !== 'route' || BYTES_KEYS.has(kind)) return [];
+  const isHttp = allRoutes(config).some((route) => 'matches' in route && routeFit(target, route) !== null);
+  if (isHttp) return [];
+  return [`${policySource(policy)} has no effect: ${kind} needs requests, and a TCP route carries bytes`];
 }
 
 function isAttached(config: GatewayConfig, { target, policy }: TargetedPolicy): boolean {

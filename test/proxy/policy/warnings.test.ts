@@ -5,9 +5,10 @@ import type { GatewayConfig, TargetedPolicy } from '../../../src/config/ir/index
 import { about, onGateway, onListener, onPort, place, route, toRoute, traffic } from './build.ts';
 
 const timeout = { timeout: { requestTimeoutMs: 1 } };
+const tcpRoute = { name: 'bytes', namespace: 'default' };
 
 function warningsOf(...policies: TargetedPolicy[]): readonly string[] {
-  const listener = { ...place.listener, routes: [route('r', {}, { ruleName: 'one' })], tcpRoutes: [] };
+  const listener = { ...place.listener, routes: [route('r', {}, { ruleName: 'one' })], tcpRoutes: [tcpRoute] };
   const backends = [{ name: 'b', backend: { kind: 'dynamic', key: '/b' }, policies: {} }];
   const services = [{ hostname: 'b.svc', namespace: 'ns', ports: { 80: 8080 } }];
   const config = {
@@ -55,6 +56,17 @@ describe('policyWarnings', () => {
       'policy default/c on backend default/b section s is attached to nothing: there is no such backend default/b section s',
       'policy default/d on listener set default/l is attached to nothing: there is no such listener set default/l',
       'policy default/e on service ns/b.svc is attached to nothing: there is no such service ns/b.svc for a policy of routes',
+    ]);
+  });
+
+  test('names a policy of requests on a route that carries bytes', () => {
+    expect(
+      warningsOf(
+        traffic('a', toRoute('bytes'), timeout),
+        about('b', toRoute('bytes'), { backendTLS: { verify: 'none' } }),
+      ),
+    ).toEqual([
+      'policy default/a on route default/bytes has no effect: timeout needs requests, and a TCP route carries bytes',
     ]);
   });
 
