@@ -150,7 +150,7 @@ export class Http1Client implements BodySource {
     this.#processing = true;
     try {
       let progress = true;
-      while (progress && this.#held !== null && !this.#closed && !this.#detached) {
+      while (progress && this.#held !== null && this.#readable && !this.#detached) {
         progress = this.#incoming === null ? this.#readHead(this.#held) : this.#readBody(this.#incoming, this.#held);
       }
     } catch (error) {
@@ -158,6 +158,11 @@ export class Http1Client implements BodySource {
     }
     this.#processing = false;
     if (this.#held !== null && !this.#detached) this.#socket.pause();
+  }
+
+  /** What has come before the end is still to be delivered after it. */
+  get #readable(): boolean {
+    return !this.#closed || this.#endedBy !== null;
   }
 
   #readHead(bytes: Buffer): boolean {

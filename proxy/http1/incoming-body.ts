@@ -22,6 +22,8 @@ export class IncomingBody implements Body {
   #sink: BodySink | null = null;
   #paused = false;
   #finished = false;
+  /** Why there is no more, for a sink that comes too late to see it happen. */
+  #error: Error | null = null;
   /** The last byte has been decoded (the sink may not have seen its end yet). */
   complete = false;
 
@@ -42,6 +44,14 @@ export class IncomingBody implements Body {
   }
 
   pipe(sink: BodySink): void {
+    if (this.#error !== null) {
+      sink.onError(this.#error);
+      return;
+    }
+    if (this.#finished) {
+      sink.onEnd(null);
+      return;
+    }
     this.#sink = sink;
     this.#source.bodyWanted();
   }
@@ -61,6 +71,7 @@ export class IncomingBody implements Body {
   cancel(): void {
     if (this.#finished) return;
     this.#finished = true;
+    this.#error = new Error('the body was cancelled');
     this.#sink = null;
     this.#source.bodyCancelled();
   }
@@ -98,6 +109,7 @@ export class IncomingBody implements Body {
   fail(error: Error): void {
     if (this.#finished) return;
     this.#finished = true;
+    this.#error = error;
     const sink = this.#sink;
     this.#sink = null;
     sink?.onError(error);

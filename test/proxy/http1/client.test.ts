@@ -150,6 +150,35 @@ describe('a call on an HTTP/1.1 connection', () => {
     await expect(read(response.body)).rejects.toThrow('connection closed by upstream');
   });
 
+  test.each([
+    ['nothing', 'content-length: 10\r\n\r\n'],
+    ['a part', 'content-length: 10\r\n\r\nabc'],
+    ['a part in chunks', 'transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n'],
+  ])('ends a body of which %s has come in an error also when it is read late', async (_what, rest) => {
+    const client = await clientTo((socket) => {
+      socket.on('error', () => {});
+      socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${rest}`, () => socket.destroy()));
+    });
+    const closed = new Promise<void>((resolve) => (client.onClosed = resolve));
+    const { body } = await client.send(get('/')).response;
+    // One with bytes that wait is told of the end, too.
+    await closed;
+    await expect(read(body)).rejects.toThrow(UpstreamError);
+  });
+
+  test('gives a late reader what has come of a body that the connection ends', async () => {
+    for (const text of ['', 'abc']) {
+      const client = await clientTo((socket) => {
+        socket.on('error', () => {});
+        socket.on('data', () => socket.end(`HTTP/1.0 200 OK\r\n\r\n${text}`));
+      });
+      const closed = new Promise<void>((resolve) => (client.onClosed = resolve));
+      const { body } = await client.send(get('/')).response;
+      await closed;
+      expect(await read(body)).toBe(text);
+    }
+  });
+
   test('is given up without harm to the call that follows on another connection', async () => {
     const client = await clientTo(() => {});
     const call = client.send(get('/'));
