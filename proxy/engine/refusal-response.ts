@@ -48,8 +48,9 @@ function plainRefusal(refusal: Refusal): HttpResponse {
 
 /** HTTP 200 and the error in the headers, as gRPC clients expect. */
 function grpcRefusal(refusal: Refusal): HttpResponse {
-  const status =
+  const mapped =
     refusal.message === 'no valid backends' ? GRPC_UNAVAILABLE : (GRPC_STATUS[refusal.status] ?? GRPC_UNKNOWN);
+  const status = refusal.grpcStatus ?? mapped;
   const headers = Headers.from([
     ['content-type', 'application/grpc'],
     ['grpc-status', String(status)],

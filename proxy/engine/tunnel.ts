@@ -77,6 +77,7 @@ export async function openConnectTunnel(flight: InFlight, backend: BackendProgra
 
 function join(flight: InFlight, client: Duplex, upstream: Duplex, status: number): void {
   flight.tunnelStatus = status;
+  flight.exchange.ended();
   const splice = new Splice(client, upstream, {
     idleMs: TUNNEL_IDLE_MS,
     onEnd: (end) => {

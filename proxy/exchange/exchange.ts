@@ -92,12 +92,15 @@ export class Exchange {
     return () => this.#goneListeners?.delete(listener);
   }
 
-  /** Calls `listener` when the exchange is over, however it ended: nothing that it opened may stay open. */
+  /**
+   * Calls `listener` when the exchange is over, however it ended, or its connection has become a tunnel: nothing that it
+   * opened may stay open.
+   */
   onEnd(listener: () => void): void {
     (this.#endListeners ??= []).push(listener);
   }
 
-  /** Called by the owner of the exchange when its response, or tunnel, has ended. */
+  /** Called by the owner of the exchange when its response has ended or its tunnel begins; later calls do nothing. */
   ended(): void {
     const listeners = this.#endListeners;
     this.#endListeners = null;

@@ -17,14 +17,14 @@ export class PushBody implements Body {
   #error: Error | null = null;
   #over = false;
   #delivering = false;
-  /** The sink has taken something of what waited, or takes more again. */
+  /** There is a sink, or it takes more again. */
   onDrain: (() => void) | null = null;
   /** The sink wants no more. */
   onCancel: (() => void) | null = null;
 
   /** What is pushed now has to wait. */
   get full(): boolean {
-    return this.#paused || this.#waiting.length > 0;
+    return !this.#over && (this.#sink === null || this.#paused || this.#waiting.length > 0);
   }
 
   /** Bytes that the sink has not taken. */
@@ -65,10 +65,9 @@ export class PushBody implements Body {
       sink.onError(this.#error);
       return;
     }
-    const waited = this.#waiting.length > 0;
     this.#sink = sink;
     this.#deliver();
-    if (waited && !this.#over) this.onDrain?.();
+    if (!this.#over) this.onDrain?.();
   }
 
   pause(): void {

@@ -29,6 +29,8 @@ export interface Refusal {
   readonly headers?: Headers | undefined;
   /** Sent as it stands instead of the message, with no type of its own: what a policy service wants the client to see. */
   readonly body?: Uint8Array | undefined;
+  /** What a gRPC client gets; by default what the status stands for. */
+  readonly grpcStatus?: number | undefined;
   /** The body is empty although there is a message (413 and 502 of the buffer policy). */
   readonly bodyless?: boolean | undefined;
 }

@@ -87,6 +87,8 @@ export interface RpcStream<I> {
   /** Messages wait for the peer's window; stop producing until `onDrain`. */
   readonly full: boolean;
   onDrain(listener: () => void): void;
+  /** How long the connection lets its callers wait for an answer; null is no limit. The stream watches the first alone. */
+  readonly answerMs: number | null;
   /** Holds back messages of the server; those of the piece that is being read still come. */
   pause(): void;
   resume(): void;

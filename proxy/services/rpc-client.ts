@@ -62,6 +62,7 @@ export function openStream<I, O>(
     get full() {
       return body.full;
     },
+    answerMs: connection.timeoutMs,
     onDrain: (listener) => (body.onDrain = listener),
     pause: () => call.pause(),
     resume: () => call.resume(),

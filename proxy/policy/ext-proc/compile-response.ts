@@ -2,7 +2,6 @@ import type { Choice } from '../../../src/config/ir/policy/conditional.ts';
 import type { ExtProc } from '../../../src/config/ir/policy/ext-proc.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { HttpResponse } from '../../exchange/message.ts';
-import { Patience } from '../../exchange/patience.ts';
 import { type Refusal, refuse } from '../../exchange/refusal.ts';
 import { compileChoice } from '../conditional.ts';
 import type { PolicyContext, ResponseStep } from '../contract.ts';
@@ -10,7 +9,7 @@ import { Conversation } from './conversation.ts';
 import { responseDirection } from './direction.ts';
 import { BodyCut, Ended } from './ended.ts';
 import { failed, KIND } from './failed.ts';
-import { immediateAnswer, MESSAGE } from './immediate.ts';
+import { immediateAnswer, refusalOf } from './immediate.ts';
 import { asksAnything, Passage } from './passage.ts';
 import { compileNamed, evaluated } from './settings.ts';
 
@@ -33,7 +32,7 @@ export function extProcResponse(choice: Choice<ExtProc>, context: PolicyContext)
       conversation.leave();
       return null;
     }
-    if (!asksAnything({ conversation, direction: responseDirection(response) })) {
+    if (!asksAnything(conversation, responseDirection(response))) {
       conversation.done('response');
       return null;
     }
@@ -64,10 +63,7 @@ class Answering {
   async run(attributes: ReturnType<typeof evaluated>): Promise<Refusal | null> {
     const exchange = this.#exchange;
     const conversation = this.#conversation;
-    const patience = new Patience(exchange, this.#context.deps.clock);
-    const giveUp = (): void => conversation.cancel(patience.refusal?.message ?? 'given up');
-    patience.signal.addEventListener('abort', giveUp, { once: true });
-    if (patience.signal.aborted) giveUp();
+    const patience = conversation.patience();
     const direction = responseDirection(this.#response);
     const { signal } = patience;
     const passage = new Passage({ conversation, exchange, direction, attributes, failOpen: false, signal });
@@ -95,20 +91,18 @@ class Answering {
     }
     const answer = immediateAnswer(ended.immediate, this.#exchange.request);
     if (answer.kind === 'refusal') {
-      this.#tell(`direct response with status ${answer.refusal.status}`, 'error');
+      this.#tell(`direct response with status ${answer.refusal.status}`, 'warn');
       return answer.refusal;
     }
-    const { status, headers } = answer.response;
-    this.#tell(`direct response with status ${status}`, 'info');
+    this.#tell(`direct response with status ${answer.response.status}`, 'info');
     // Instead of what the gateway would have said of a request that was cut.
-    if (!this.#exchange.answeredByUpstream)
-      return { status, reason: 'ExtProc', message: MESSAGE, headers, body: answer.bytes };
+    if (!this.#exchange.answeredByUpstream) return refusalOf(answer.response);
     this.#response.body.cancel();
     Object.assign(this.#response, answer.response);
     return null;
   }
 
-  #tell(what: string, severity: 'info' | 'error'): void {
+  #tell(what: string, severity: 'info' | 'warn' | 'error'): void {
     const { trace } = this.#exchange;
     const details = `response: ${what} (from ${this.#context.source})`;
     if (trace !== null) trace.applied(KIND, details, severity, this.#startedAt);

@@ -1,10 +1,9 @@
 import type { Choice } from '../../../src/config/ir/policy/conditional.ts';
 import type { ExtProc } from '../../../src/config/ir/policy/ext-proc.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
-import { bodyRefusal, Patience } from '../../exchange/patience.ts';
+import { bodyRefusal, type Patience } from '../../exchange/patience.ts';
 import { compileChoice } from '../conditional.ts';
-import type { Outcome, PolicyContext, RequestStep } from '../contract.ts';
-import { next } from '../contract.ts';
+import { next, type Outcome, type PolicyContext, type RequestStep } from '../contract.ts';
 import { Conversation } from './conversation.ts';
 import { requestDirection } from './direction.ts';
 import { BodyCut, Ended } from './ended.ts';
@@ -25,7 +24,7 @@ export function extProcRequest(choice: Choice<ExtProc>, context: PolicyContext):
     // The response side asks for it by the same key.
     exchange.remember(choice.entries, conversation);
     const direction = requestDirection(exchange);
-    if (asksAnything({ conversation, direction })) return new Asking(exchange, conversation, context).run();
+    if (asksAnything(conversation, direction)) return new Asking(exchange, conversation, context).run();
     conversation.done('request');
     if (exchange.trace !== null)
       exchange.trace.skipped(KIND, `nothing of the request is sent (from ${context.source})`);
@@ -50,13 +49,14 @@ class Asking {
   async run(): Promise<Outcome> {
     const exchange = this.#exchange;
     const startedAt = exchange.trace?.now() ?? null;
-    const patience = new Patience(exchange, this.#context.deps.clock);
-    const giveUp = (): void => this.#conversation.cancel(patience.refusal?.message ?? 'given up');
-    patience.signal.addEventListener('abort', giveUp, { once: true });
-    if (patience.signal.aborted) giveUp();
+    const patience = this.#conversation.patience();
     const passage = this.#passage(patience.signal);
+    const { authority } = exchange.request;
     try {
       await passage.run();
+      // In the gateway phase an authority is what routes are chosen by; later it is what the upstream gets.
+      if (this.#context.phase !== 'gateway' && exchange.request.authority !== authority)
+        exchange.authorityDecided = true;
       this.#tell(passage.changes.join(', ') || 'nothing changed', { startedAt });
       return next;
     } catch (error) {
@@ -111,7 +111,7 @@ class Asking {
   #answered(immediate: NonNullable<Ended['immediate']>, startedAt: number | null): Outcome {
     const answer = immediateAnswer(immediate, this.#exchange.request);
     const { status } = answer.kind === 'refusal' ? answer.refusal : answer.response;
-    this.#tell(`direct response with status ${status}`, { startedAt, severity: status >= 400 ? 'error' : 'info' });
+    this.#tell(`direct response with status ${status}`, { startedAt, severity: status >= 400 ? 'warn' : 'info' });
     if (answer.kind === 'refusal') return { kind: 'fail', refusal: answer.refusal };
     return { kind: 'respond', response: answer.response, policy: 'extProc' };
   }

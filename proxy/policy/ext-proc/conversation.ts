@@ -1,11 +1,13 @@
 import type { ExtProcModes } from '../../../src/config/ir/policy/ext-proc.ts';
 import type { JsonObject } from '../../exchange/attributes.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
+import { Patience } from '../../exchange/patience.ts';
 import type { RpcStream, ServiceError } from '../../services/contract.ts';
 import { processMethod, type ProcessingRequest, type ProcessingResponse } from '../../services/messages/process.ts';
 import { Ended } from './ended.ts';
-import { commonReply, Lane, type Reply } from './lane.ts';
+import { Lane } from './lane.ts';
 import { isSilent, modesOf, overridden, type Side, type SideModes, wireMode } from './modes.ts';
+import { type Reply, replyOf } from './reply.ts';
 import { evaluated, metadataHeaders, type Settings } from './settings.ts';
 
 /** Where services look for attributes. */
@@ -27,6 +29,7 @@ export class Conversation {
   #stream: RpcStream<ProcessingRequest> | null = null;
   #ended: Ended | null = null;
   #context: Record<string, JsonObject> | undefined;
+  #introduced = false;
   readonly #full = { request: false, response: false };
   readonly #drains: (() => void)[] = [];
   /** The service failed where that does not matter: it has no part in this exchange any more. */
@@ -58,21 +61,47 @@ export class Conversation {
   /** Throws `Ended`. `attributes` go with the first message of a direction. */
   send(side: Side, part: ProcessingRequest, attributes: JsonObject | null = null): void {
     if (this.#ended !== null) throw this.#ended;
-    const first = this.#stream === null;
     if (!this[side].open) this.#context = this.#metadataContext();
     this[side].open = true;
     if (side === 'response') this.hold('response', this.#full.response);
-    const { requestBody, responseBody } = this.settings.spec.modes;
     this.#opened().send({
       ...part,
       metadataContext: this.#context,
       ...(attributes === null || Object.keys(attributes).length === 0
         ? {}
         : { attributes: { [ATTRIBUTES]: attributes } }),
-      ...(first
-        ? { protocolConfig: { requestBodyMode: wireMode(requestBody), responseBodyMode: wireMode(responseBody) } }
-        : {}),
+      ...this.#introduction(),
     });
+  }
+
+  /** Opens the stream before there is something to send. Throws `Ended`. */
+  open(): void {
+    if (this.#ended !== null) throw this.#ended;
+    this.#opened();
+  }
+
+  /** Waits for the service, but not longer than its connection allows; rejects as `answer` does. */
+  async within<T>(answer: Promise<T>): Promise<T> {
+    const limitMs = this.#stream?.answerMs ?? null;
+    if (limitMs === null) return answer;
+    const late = (): void => this.cancel('the service did not answer in time');
+    const unschedule = this.settings.clock.schedule(late, limitMs);
+    try {
+      return await answer;
+    } finally {
+      unschedule();
+    }
+  }
+
+  /** Metadata in answers to bodies and trailers comes too late for those who read it. */
+  ignoreExtras({ part, dynamicMetadata }: Reply): void {
+    if (dynamicMetadata !== null)
+      this.settings.log.warn('dynamic metadata is only taken from answers to headers', { part });
+  }
+
+  /** The largest message that is taken of the service. */
+  get maxMessageBytes(): number {
+    return Math.max(MIN_MESSAGE_BYTES, this.settings.maxBufferBytes + MESSAGE_OVERHEAD);
   }
 
   /** Messages wait for the service: produce no more until a drain. */
@@ -108,6 +137,15 @@ export class Conversation {
     this.#stream?.close();
   }
 
+  /** Bound to what the exchange is worth waiting for: beyond that, the conversation is given up. To be released. */
+  patience(): Patience {
+    const patience = new Patience(this.#exchange, this.settings.clock);
+    const giveUp = (): void => this.cancel(patience.refusal?.message ?? 'given up');
+    patience.signal.addEventListener('abort', giveUp, { once: true });
+    if (patience.signal.aborted) giveUp();
+    return patience;
+  }
+
   /** Gives the conversation up. */
   cancel(message: string): void {
     if (this.#ended !== null) return;
@@ -128,7 +166,7 @@ export class Conversation {
 
   #opened(): RpcStream<ProcessingRequest> {
     if (this.#stream !== null) return this.#stream;
-    const { client, initialMetadata, maxBufferBytes, log } = this.settings;
+    const { client, initialMetadata, log } = this.settings;
     const exchange = this.#exchange;
     const stream = client.stream(
       processMethod,
@@ -139,14 +177,23 @@ export class Conversation {
       {
         timeoutMs: null,
         trace: exchange.trace?.scoped('ext_proc') ?? null,
+        spans: exchange.spans,
         metadata: metadataHeaders(initialMetadata, exchange, log),
-        maxMessageBytes: Math.max(MIN_MESSAGE_BYTES, maxBufferBytes + MESSAGE_OVERHEAD),
+        maxMessageBytes: this.maxMessageBytes,
       },
     );
     this.#stream = stream;
     stream.onDrain(() => this.#drains.forEach((drain) => drain()));
     exchange.onEnd(() => this.leave());
     return stream;
+  }
+
+  /** The first message tells what is spoken. */
+  #introduction(): Pick<ProcessingRequest, 'protocolConfig'> {
+    if (this.#introduced) return {};
+    this.#introduced = true;
+    const { requestBody, responseBody } = this.settings.spec.modes;
+    return { protocolConfig: { requestBodyMode: wireMode(requestBody), responseBodyMode: wireMode(responseBody) } };
   }
 
   #metadataContext(): Record<string, JsonObject> | undefined {
@@ -182,18 +229,4 @@ export class Conversation {
     this.request.end(ended);
     this.response.end(ended);
   }
-}
-
-function replyOf(message: ProcessingResponse): { readonly side: Side; readonly reply: Reply } | null {
-  const { requestHeaders, responseHeaders, requestBody, responseBody, requestTrailers, responseTrailers } = message;
-  const rest = { dynamicMetadata: message.dynamicMetadata ?? null, modeOverride: message.modeOverride ?? null };
-  if (requestHeaders !== undefined) return { side: 'request', reply: commonReply('headers', requestHeaders, rest) };
-  if (requestBody !== undefined) return { side: 'request', reply: commonReply('body', requestBody, rest) };
-  if (responseHeaders !== undefined) return { side: 'response', reply: commonReply('headers', responseHeaders, rest) };
-  if (responseBody !== undefined) return { side: 'response', reply: commonReply('body', responseBody, rest) };
-  const trailers = requestTrailers ?? responseTrailers;
-  if (trailers === undefined) return null;
-  const { headerMutation = null } = trailers;
-  const side = requestTrailers === undefined ? 'response' : 'request';
-  return { side, reply: { part: 'trailers', headerMutation, bodyMutation: null, ...rest } };
 }

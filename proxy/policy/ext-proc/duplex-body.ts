@@ -1,13 +1,13 @@
-import type { Body, BodySink } from '../../exchange/body.ts';
+import type { BodySink } from '../../exchange/body.ts';
 import type { Headers } from '../../exchange/headers.ts';
 import { PushBody } from '../../exchange/push-body.ts';
 import type { ProcessingRequest } from '../../services/messages/process.ts';
-import type { Conversation } from './conversation.ts';
-import { Ended } from './ended.ts';
+import { BodyCut, Ended } from './ended.ts';
 import { trailerList } from './header-list.ts';
-import type { LaneListener, Reply } from './lane.ts';
-import type { Side } from './modes.ts';
+import type { LaneListener } from './lane.ts';
+import type { Reply } from './reply.ts';
 import { mutateTrailers } from './mutation.ts';
+import type { Turn } from './turn.ts';
 
 /** The largest piece of a body in one message. */
 const PIECE_BYTES = 64 * 1024;
@@ -15,17 +15,6 @@ const PIECE_BYTES = 64 * 1024;
 const MAX_WAITING = 256 * 1024;
 /** The service rests while more than this waits for the far end. */
 const MAX_SURPLUS = 1024 * 1024;
-
-export interface Streaming {
-  readonly conversation: Conversation;
-  readonly side: Side;
-  readonly source: Body;
-  /** A failure before any byte was sent lets the body pass as it is. */
-  readonly failOpen: boolean;
-  /** Pieces and trailers as messages. */
-  readonly body: (bytes: Uint8Array, endOfStream: boolean) => ProcessingRequest;
-  readonly trailers: (list: ReturnType<typeof trailerList>) => ProcessingRequest;
-}
 
 /**
  * A body on its way through the service: pieces go there as they come, and what the service sends back goes on in `out`.
@@ -35,29 +24,39 @@ export class DuplexBody implements BodySink, LaneListener {
   readonly out = new PushBody();
   /** Some bytes of the body were sent to the service. */
   sent = false;
-  readonly #parts: Streaming;
+  /** The source has failed. */
+  cut: BodyCut | null = null;
+  readonly #turn: Turn;
+  #flows = false;
   #resting = false;
   #passing = false;
   #sourceEnded = false;
   #trailers: Headers | null = null;
   #over = false;
+  readonly #source: Turn['parts']['direction']['message']['body'];
 
-  constructor(parts: Streaming) {
-    this.#parts = parts;
+  constructor(turn: Turn) {
+    this.#turn = turn;
+    const { conversation, direction } = turn.parts;
+    this.#source = direction.message.body;
     this.out.onDrain = () => this.#balance();
-    this.out.onCancel = () => this.#lostInterest();
-    parts.conversation.onDrain(() => this.#balance());
+    this.out.onCancel = () => this.#giveUp();
+    conversation.onDrain(() => this.#balance());
   }
 
-  start(): void {
-    this.#parts.source.pipe(this);
+  /** Reads the source as soon as the service takes what there is: one that cannot be reached gets no byte. Throws `Ended`. */
+  begin(): void {
+    const { conversation, direction } = this.#turn.parts;
+    conversation.open();
+    conversation[direction.side].listen(this);
+    this.#balance();
   }
 
   /** The body goes on as it is: the service has no part in it. */
   pass(): void {
-    const { source } = this.#parts;
+    if (this.#passing) return;
     this.#passing = true;
-    this.out.length = source.length;
+    this.out.length = this.#source.length;
     if (this.#sourceEnded) this.#finish(this.#trailers);
     else this.#balance();
   }
@@ -75,34 +74,37 @@ export class DuplexBody implements BodySink, LaneListener {
     if (this.#over) return;
     this.#sourceEnded = true;
     this.#trailers = trailers;
-    const { body, trailers: message } = this.#parts;
+    const { direction } = this.#turn.parts;
     if (this.#passing) this.#finish(trailers);
-    else if (trailers === null) this.#send(body(new Uint8Array(0), true));
-    else this.#send(message(trailerList(trailers)));
+    else if (trailers === null) this.#send(direction.bodyMessage(NOTHING, true));
+    else this.#send(direction.trailersMessage(trailerList(trailers)));
   }
 
   onError(error: Error): void {
     if (this.#over) return;
     this.#over = true;
     this.#sourceEnded = true;
+    this.cut = new BodyCut(error);
     this.out.fail(error);
-    this.#parts.conversation.cancel(`the ${this.#parts.side} body was cut`);
+    const { conversation, direction } = this.#turn.parts;
+    conversation.cancel(`the ${direction.side} body was cut`);
   }
 
   // ── the service ──
 
   onReply(reply: Reply): void {
     if (this.#over) return;
-    if (reply.dynamicMetadata !== null) this.#warn('dynamic metadata in an answer to a body is ignored');
-    if (reply.part === 'body') this.#onBody(reply.bodyMutation);
+    const { conversation } = this.#turn.parts;
+    conversation.ignoreExtras(reply);
+    if (reply.part === 'body') this.#onPiece(reply.bodyMutation?.streamedResponse);
     else if (reply.part === 'trailers' && this.#trailers !== null)
       this.#finish(mutateTrailers(this.#trailers, reply.headerMutation));
-    else this.#parts.conversation.breach(`answered a body with ${reply.part}`);
+    else conversation.breach(`answered a body with ${reply.part}`);
   }
 
   onEnded(ended: Ended): void {
     if (this.#over || this.#passing) return;
-    const { conversation, source, failOpen } = this.#parts;
+    const { conversation, failOpen } = this.#turn.parts;
     if (failOpen && !this.sent && ended.immediate === null) {
       conversation.skipped = true;
       this.pass();
@@ -111,74 +113,82 @@ export class DuplexBody implements BodySink, LaneListener {
     this.#over = true;
     conversation.cut = true;
     this.out.fail(ended);
-    if (!this.#sourceEnded) source.cancel();
+    if (!this.#sourceEnded) this.#source.cancel();
   }
 
-  #onBody(mutation: Reply['bodyMutation']): void {
-    const streamed = mutation?.streamedResponse;
-    if (streamed !== undefined) {
-      if (streamed.body !== undefined) this.out.push(streamed.body);
-      // With trailers the end comes with the answer to those.
-      if (streamed.endOfStream === true && this.#trailers === null) this.#finish(null);
-      else this.#balance();
-    } else if (mutation?.body !== undefined) {
-      this.out.push(mutation.body);
-      this.#finish(this.#trailers);
-    } else if (mutation?.clearBody === true) this.#finish(this.#trailers);
-    else this.#parts.conversation.breach('answered a streamed body without a body');
+  /** A body that streams is answered in pieces; another answer would leave open which bytes it is about. */
+  #onPiece(piece: { readonly body?: Uint8Array; readonly endOfStream?: boolean } | undefined): void {
+    const { conversation } = this.#turn.parts;
+    if (piece === undefined) {
+      conversation.breach('answered a streamed body with another answer than a streamed one');
+      return;
+    }
+    if (piece.body !== undefined) this.out.push(piece.body);
+    // With trailers the end comes with the answer to those.
+    if (piece.endOfStream === true && this.#trailers === null) this.#finish(null);
+    else if (this.out.waitingBytes > MAX_SURPLUS + conversation.maxMessageBytes)
+      conversation.breach('sent more than can be held');
+    else this.#balance();
   }
 
   #sendPieces(chunk: Uint8Array): void {
-    for (let at = 0; at < chunk.byteLength && !this.#over && !this.#passing; at += PIECE_BYTES) {
-      this.sent = true;
-      this.#send(this.#parts.body(chunk.subarray(at, at + PIECE_BYTES), false));
+    const { direction } = this.#turn.parts;
+    for (let at = 0; at < chunk.byteLength && !this.#over; at += PIECE_BYTES) {
+      const sent = this.#send(direction.bodyMessage(chunk.subarray(at, at + PIECE_BYTES), false));
+      if (sent) this.sent = true;
+      else if (this.#passing) {
+        this.out.push(chunk.subarray(at));
+        return;
+      }
     }
   }
 
-  #send(message: ProcessingRequest): void {
+  #send(message: ProcessingRequest): boolean {
     try {
-      this.#parts.conversation.send(this.#parts.side, message);
+      this.#turn.send(message);
+      return true;
     } catch (error) {
-      if (error instanceof Ended) this.onEnded(error);
-      else throw error;
+      if (!(error instanceof Ended)) throw error;
+      this.onEnded(error);
+      return false;
     }
   }
 
   /** Lets the source flow as far as both ends take it. */
   #balance(): void {
     if (this.#over) return;
-    const { conversation, side, source } = this.#parts;
-    conversation.hold(side, this.out.waitingBytes > MAX_SURPLUS);
+    const { conversation, direction } = this.#turn.parts;
+    conversation.hold(direction.side, this.out.waitingBytes > MAX_SURPLUS);
     if (this.#sourceEnded) return;
     const rest = (!this.#passing && conversation.full) || this.out.waitingBytes > MAX_WAITING;
-    if (rest === this.#resting) return;
-    this.#resting = rest;
-    if (rest) source.pause();
-    else source.resume();
+    if (!this.#flows) {
+      if (rest) return;
+      this.#flows = true;
+      this.#source.pipe(this);
+    } else if (rest !== this.#resting) {
+      this.#resting = rest;
+      if (rest) this.#source.pause();
+      else this.#source.resume();
+    }
   }
 
   /** The service has said the end; what the source still has is of no use. */
   #finish(trailers: Headers | null): void {
     if (this.#over) return;
-    this.#over = true;
-    const { conversation, side, source } = this.#parts;
+    // First: with the last byte the exchange may be over, which cuts what is still said.
+    this.#giveUp();
     this.out.end(trailers);
-    if (!this.#sourceEnded) source.cancel();
-    conversation.hold(side, false);
-    conversation.done(side);
   }
 
-  /** The far end takes no more. */
-  #lostInterest(): void {
+  /** Nothing more is to come, or to be taken. */
+  #giveUp(): void {
     if (this.#over) return;
     this.#over = true;
-    const { conversation, side, source } = this.#parts;
-    if (!this.#sourceEnded) source.cancel();
-    conversation.hold(side, false);
-    conversation.done(side);
-  }
-
-  #warn(message: string): void {
-    this.#parts.conversation.settings.log.warn(message);
+    const { conversation, direction } = this.#turn.parts;
+    if (!this.#sourceEnded) this.#source.cancel();
+    conversation.hold(direction.side, false);
+    this.#turn.done();
   }
 }
+
+const NOTHING = new Uint8Array(0);

@@ -1,14 +1,16 @@
-import { BufferedBody, emptyBody } from '../../exchange/body.ts';
+import { BufferedBody } from '../../exchange/body.ts';
 import type { HttpRequest, HttpResponse } from '../../exchange/message.ts';
 import type { Refusal } from '../../exchange/refusal.ts';
 import type { ImmediateResponse } from '../../services/messages/process.ts';
 import { freshHeaders } from './mutation.ts';
 
+type Answer = HttpResponse & { readonly body: BufferedBody };
+
 export type ImmediateAnswer =
-  | { readonly kind: 'response'; readonly response: HttpResponse; readonly bytes: Uint8Array }
+  | { readonly kind: 'response'; readonly response: Answer }
   | { readonly kind: 'refusal'; readonly refusal: Refusal };
 
-export const MESSAGE = 'answered by external processing';
+const MESSAGE = 'answered by external processing';
 const MAX_DETAILS = 200;
 const NOTHING = new Uint8Array(0);
 
@@ -19,17 +21,21 @@ export function immediateAnswer(
 ): ImmediateAnswer {
   const status = statusOf(immediate);
   const headers = freshHeaders(immediate.headers ?? null);
-  const bytes = hasNoContent(status) ? NOTHING : (immediate.body ?? NOTHING);
+  const body = hasNoContent(status) ? NOTHING : (immediate.body ?? NOTHING);
   const grpcStatus = immediate.grpcStatus?.status;
   if (grpcStatus !== undefined && (asked.get('content-type') ?? '').startsWith('application/grpc')) {
-    headers.set('content-type', 'application/grpc');
-    headers.set('grpc-status', String(grpcStatus));
-    if (bytes.byteLength > 0) headers.set('grpc-message', encodeURIComponent(Buffer.from(bytes).toString('utf8')));
-    return { kind: 'response', response: { status: 200, headers, body: emptyBody }, bytes: NOTHING };
+    const message = body.byteLength === 0 ? told(immediate) : Buffer.from(body).toString('utf8');
+    return { kind: 'refusal', refusal: { status, reason: 'ExtProc', message, headers, grpcStatus } };
   }
-  if (bytes.byteLength > 0 && !headers.has('content-type')) headers.append('content-type', 'text/plain');
-  if (status < 400) return { kind: 'response', response: { status, headers, body: new BufferedBody(bytes) }, bytes };
-  return { kind: 'refusal', refusal: { status, reason: 'ExtProc', message: told(immediate), headers, body: bytes } };
+  if (body.byteLength > 0 && !headers.has('content-type')) headers.append('content-type', 'text/plain');
+  if (status >= 400)
+    return { kind: 'refusal', refusal: { status, reason: 'ExtProc', message: told(immediate), headers, body } };
+  return { kind: 'response', response: { status, headers, body: new BufferedBody(body) } };
+}
+
+/** The same answer in the place of an error. */
+export function refusalOf({ status, headers, body }: Answer): Refusal {
+  return { status, reason: 'ExtProc', message: MESSAGE, headers, body: body.bytes };
 }
 
 /** 200 when the service sets none; what cannot end an exchange is the service's mistake. */

@@ -1,27 +1,17 @@
-import type { BodyMutation, CommonResponse, HeaderMutation, ProcessingMode } from '../../services/messages/process.ts';
-import type { JsonObject } from '../../exchange/attributes.ts';
-import { Ended } from './ended.ts';
-
-/** What the service said to one message. */
-export interface Reply {
-  readonly part: 'headers' | 'body' | 'trailers';
-  readonly headerMutation: HeaderMutation | null;
-  readonly bodyMutation: BodyMutation | null;
-  readonly dynamicMetadata: JsonObject | null;
-  readonly modeOverride: ProcessingMode | null;
-}
+import type { Ended } from './ended.ts';
+import type { Reply } from './reply.ts';
 
 export interface LaneListener {
   onReply(reply: Reply): void;
   onEnded(ended: Ended): void;
 }
 
-/** Replies that nobody has asked for yet. */
-const MAX_WAITING = 64;
+/** Replies that nobody has asked for yet; one or two may come early, more are no conversation. */
+const MAX_EARLY = 16;
 
-/** The replies of one direction, one after the other: awaited one by one, or listened to once a body streams. */
+/** The replies of one direction, one after the other: awaited one by one, or listened to where one message has many. */
 export class Lane {
-  readonly #replies: Reply[] = [];
+  readonly #early: Reply[] = [];
   #ended: Ended | null = null;
   #waiting: { resolve: (reply: Reply) => void; reject: (ended: Ended) => void } | null = null;
   #listener: LaneListener | null = null;
@@ -35,9 +25,9 @@ export class Lane {
     return this.#waiting !== null || (this.#listener !== null && !this.done);
   }
 
-  /** Rejects with `Ended`. */
+  /** The next reply, also when somebody listens. Rejects with `Ended`. */
   next(): Promise<Reply> {
-    const reply = this.#replies.shift();
+    const reply = this.#early.shift();
     if (reply !== undefined) return Promise.resolve(reply);
     if (this.#ended !== null) return Promise.reject(this.#ended);
     return new Promise((resolve, reject) => {
@@ -45,10 +35,11 @@ export class Lane {
     });
   }
 
-  /** Every reply from now on, those that wait first. */
-  listen(listener: LaneListener): void {
+  /** Every reply from now on that nobody awaits, those that came early first; null listens no more. */
+  listen(listener: LaneListener | null): void {
     this.#listener = listener;
-    for (const reply of this.#replies.splice(0)) listener.onReply(reply);
+    if (listener === null) return;
+    for (const reply of this.#early.splice(0)) listener.onReply(reply);
     if (this.#ended !== null) listener.onEnded(this.#ended);
   }
 
@@ -60,25 +51,16 @@ export class Lane {
     this.#waiting = null;
     if (waiting !== null) waiting.resolve(reply);
     else if (this.#listener !== null) this.#listener.onReply(reply);
-    else this.#replies.push(reply);
-    return this.#replies.length <= MAX_WAITING;
+    else this.#early.push(reply);
+    return this.#early.length <= MAX_EARLY;
   }
 
   end(ended: Ended): void {
-    this.#ended ??= ended;
+    if (this.#ended !== null) return;
+    this.#ended = ended;
     const waiting = this.#waiting;
     this.#waiting = null;
     waiting?.reject(ended);
     if (!this.done) this.#listener?.onEnded(ended);
   }
-}
-
-/** Plain replies of headers and bodies. */
-export function commonReply(
-  part: 'headers' | 'body',
-  { response }: { readonly response?: CommonResponse | null },
-  rest: Pick<Reply, 'dynamicMetadata' | 'modeOverride'>,
-): Reply {
-  const { headerMutation = null, bodyMutation = null } = response ?? {};
-  return { part, headerMutation, bodyMutation, ...rest };
 }

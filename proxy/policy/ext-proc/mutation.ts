@@ -1,4 +1,5 @@
 import { Headers } from '../../exchange/headers.ts';
+import { stripTrailers } from '../../exchange/hop-by-hop.ts';
 import type { HttpRequest, HttpResponse } from '../../exchange/message.ts';
 import type { HeaderMutation } from '../../services/messages/process.ts';
 import { applyHeaderChanges, headerChanges, type HeaderChange, mayChange } from '../header-changes.ts';
@@ -17,9 +18,10 @@ export function mutateResponse(response: HttpResponse, mutation: HeaderMutation 
   });
 }
 
-/** Trailers have no pseudo headers. */
+/** Trailers have no pseudo headers, and nothing in them frames, routes or authorizes. */
 export function mutateTrailers(trailers: Headers, mutation: HeaderMutation | null): Headers {
   mutateFields(trailers, mutation, () => {});
+  if (mutation !== null) stripTrailers(trailers);
   return trailers;
 }
 
@@ -43,7 +45,8 @@ function mutateFields(
   }
   for (const change of headerChanges(mutation.setHeaders, mayMutate)) {
     if (isSpecial(change.name)) special(change);
-    else if (change.name !== 'content-length' || /^\d{1,15}$/.test(change.value)) applyHeaderChanges(headers, [change]);
+    else if (change.name !== 'content-length') applyHeaderChanges(headers, [change]);
+    else if (/^\d{1,15}$/.test(change.value)) headers.set(change.name, change.value);
   }
 }
 

@@ -5,6 +5,7 @@ import { Headers } from '../../exchange/headers.ts';
 import type { EvalContext, Expression } from '../../expression/contract.ts';
 import type { ServiceClient } from '../../services/contract.ts';
 import { processMethod } from '../../services/messages/process.ts';
+import type { Clock } from '../../exchange/wait.ts';
 import type { PolicyContext } from '../contract.ts';
 
 type Named = readonly (readonly [name: string, expression: Expression])[];
@@ -19,6 +20,7 @@ export interface Settings {
   readonly initialMetadata: Named;
   readonly metadataContext: readonly (readonly [namespace: string, values: Named])[];
   readonly requestAttributes: Named;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -38,6 +40,7 @@ export function compileSettings(spec: ExtProc, where: string, { deps, source }: 
       ([namespace, values]) => [namespace, named(values, `metadataContext.${namespace}`)] as const,
     ),
     requestAttributes: named(spec.requestAttributes, 'requestAttributes'),
+    clock: deps.clock,
     log: deps.log.scope('ext_proc'),
   };
 }
