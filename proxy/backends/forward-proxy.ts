@@ -5,6 +5,7 @@ import { FieldParser } from '../http1/fields.ts';
 import { HeadReader } from '../http1/head-reader.ts';
 import { parseResponseHead } from '../http1/response-head.ts';
 import { type Connected, joinHostPort } from './connect.ts';
+import { connectionFailure } from './connection-failure.ts';
 import {
   type Origin,
   type OriginAddress,
@@ -52,7 +53,8 @@ export function openThroughProxy(
       stop();
       resolve({ socket, peer });
     };
-    const onError = (error: Error): void => fail(proxyError(peer, messageOf(error), error));
+    const onError = (error: Error): void =>
+      fail(proxyError(peer, `broke off: ${connectionFailure(error, peer).message}`, error));
     const onClose = (): void => fail(proxyError(peer, 'closed the connection instead of answering'));
     const onAbort = (): void => fail(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });

@@ -139,7 +139,8 @@ export class Http2Client {
 
   #sessionError(error: unknown): UpstreamError {
     if (systemCodeOf(error) !== 'ERR_HTTP2_ERROR') return connectionFailure(error, this.peer);
-    return new UpstreamError('protocol', messageOf(error), { peer: this.peer, cause: error });
+    const message = this.settled ? `HTTP/2 went wrong: ${messageOf(error)}` : 'the backend does not speak HTTP/2';
+    return new UpstreamError('protocol', message, { peer: this.peer, cause: error });
   }
 
   #onClose(): void {

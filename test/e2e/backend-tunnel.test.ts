@@ -228,6 +228,16 @@ describe('a tunnel through a proxy', () => {
     await eventually('nothing stays open', () => way.sockets.size === 0);
   });
 
+  test('fails when the proxy resets the connection', async () => {
+    const way = cleanup.add(await tcpUpstream((socket) => socket.once('data', () => socket.resetAndDestroy())));
+    const running = await gateway(
+      `{host: "127.0.0.1:9", policies: {${TLS}, backendTunnel: {proxy: {host: "127.0.0.1:${way.port}"}}}}`,
+    );
+    const answer = await ask(running.http, '/');
+    const told = 'upstream call failed: the proxy broke off: connection reset';
+    expect([answer.status, answer.body]).toEqual([503, told]);
+  });
+
   test('is given up in time when the proxy says nothing', async () => {
     const way = cleanup.add(await tcpUpstream((socket) => socket.resume()));
     const running = await gateway(

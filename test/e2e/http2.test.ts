@@ -230,7 +230,11 @@ describe('a backend that speaks HTTP/2', () => {
   test('that speaks HTTP/1.1 in truth is told as 503 and cuts nobody', async () => {
     const server = cleanup.add(await upstream(echo));
     const { port } = await gatewayTo(server.port);
-    expect(await ask(port(80), '/')).toMatchObject({ status: 503, headers: { 'x-gw-reason': 'UpstreamFailure' } });
+    expect(await ask(port(80), '/')).toMatchObject({
+      status: 503,
+      headers: { 'x-gw-reason': 'UpstreamFailure' },
+      body: 'upstream call failed: the backend does not speak HTTP/2',
+    });
   });
 });
 
