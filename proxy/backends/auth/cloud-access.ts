@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 
-import { Agent, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 
 import type { CloudAccess, CloudRequest, CloudResponse } from './cloud.ts';
 import { CredentialError } from './failure.ts';
@@ -10,7 +11,8 @@ const MAX_FILE_BYTES = 1024 * 1024;
 
 /** Files and endpoints as the machine has them; one per data thread. */
 export class SystemCloudAccess implements CloudAccess {
-  readonly #agent = new Agent({ keepAliveTimeout: 10_000, maxResponseSize: MAX_ANSWER_BYTES, allowH2: false });
+  readonly home = homedir();
+  #agent: Promise<Agent> | null = null;
 
   async readFile(path: string): Promise<string> {
     try {
@@ -34,7 +36,8 @@ export class SystemCloudAccess implements CloudAccess {
       signal: AbortSignal.timeout(timeoutMs),
     };
     try {
-      const response = await this.#agent.request(options);
+      const agent = await (this.#agent ??= openAgent());
+      const response = await agent.request(options);
       return { status: response.statusCode, text: await response.body.text() };
     } catch (error) {
       throw new CredentialError(`${hostname} does not answer`, { cause: error });
@@ -42,6 +45,12 @@ export class SystemCloudAccess implements CloudAccess {
   }
 
   close(): void {
-    void this.#agent.destroy(new Error('the gateway is shutting down'));
+    void this.#agent?.then((agent) => agent.destroy(new Error('the gateway is shutting down')));
   }
+}
+
+/** The library is loaded by the first call: most gateways make none. */
+async function openAgent(): Promise<Agent> {
+  const { Agent: UndiciAgent } = await import('undici');
+  return new UndiciAgent({ keepAliveTimeout: 10_000, maxResponseSize: MAX_ANSWER_BYTES, allowH2: false });
 }

@@ -1,6 +1,5 @@
-import { Agent, request } from 'undici';
-
 import type { Oidc } from '../../../src/config/ir/index.ts';
+import { basicCredentials } from '../../../src/shared/basic-credentials.ts';
 import { messageOf } from '../../../src/shared/errors.ts';
 import { readObjectText } from '../../jwt/compact.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
@@ -37,6 +36,8 @@ export async function exchangeCode(
 }
 
 async function call(spec: Oidc, provider: Provider, grant: Grant, given: AbortSignal): Promise<string> {
+  // Loaded by the first login: most gateways see none.
+  const { Agent, request } = await import('undici');
   // Logins are rare: a connection of its own leaves nothing open.
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, pipelining: 0 });
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
@@ -74,15 +75,9 @@ function form({ clientId, clientSecret, redirectUri }: Oidc, { tokenEndpointAuth
     fields.set('client_id', clientId);
     fields.set('client_secret', clientSecret.reveal());
   } else {
-    const credentials = `${formEncoded(clientId)}:${formEncoded(clientSecret.reveal())}`;
-    headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`;
+    headers['authorization'] = basicCredentials(clientId, clientSecret.reveal());
   }
   return { headers, body: fields.toString() };
-}
-
-/** RFC 6749 section 2.3.1: both are form-encoded before they are put together. */
-function formEncoded(text: string): string {
-  return new URLSearchParams({ '': text }).toString().slice(1);
 }
 
 async function readBody(body: AsyncIterable<Uint8Array>): Promise<string> {
