@@ -144,6 +144,7 @@ export class BackendTable {
       kind: 'host',
       key,
       name: key,
+      ...(target.kind === 'unix' ? {} : { host: target.host }),
       internalPath: undefined,
       pick: (facts) => picks.http(choice, facts),
       pickTunnel: () => picks.tunnel(),

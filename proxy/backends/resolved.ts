@@ -41,6 +41,8 @@ export interface ResolvedBackend {
   readonly key: string;
   /** As logs, metrics and traces name it. */
   readonly name: string;
+  /** The one host that requests go to, without a port; absent where each request decides. */
+  readonly host?: string | undefined;
   /** Of an `internal` backend: replaces the request's path. */
   readonly internalPath: string | undefined;
   /** Called for each attempt; allocates nothing for host backends. */

@@ -39,6 +39,7 @@ export class ServiceBackend implements ResolvedBackend {
   readonly kind = 'service';
   readonly key: string;
   readonly name: string;
+  readonly host: string | undefined;
   readonly internalPath = undefined;
   readonly #options: ServiceBackendOptions;
   readonly #buckets: readonly Bucket<ServiceCandidate>[];
@@ -47,6 +48,7 @@ export class ServiceBackend implements ResolvedBackend {
   constructor(options: ServiceBackendOptions) {
     this.key = options.key;
     this.name = options.name;
+    this.host = options.authority.startsWith('*.') ? undefined : options.authority;
     this.#options = options;
     this.#buckets = compileBuckets(options.groups.map((group) => group.map((endpoint) => this.#candidate(endpoint))));
     this.#hasWildcards = options.groups.some((group) => group.some((endpoint) => endpoint.host.startsWith('*.')));

@@ -38,6 +38,8 @@ export interface PolicyDeps {
   readonly services: Services;
   /** How credentials of clouds are got at; absent where nothing is called. */
   readonly cloud?: Cloud | undefined;
+  /** Host name of the backend that policies are compiled for; null, or absent, where only requests know it. */
+  readonly backendHost?: string | null | undefined;
   /** Documents that the control thread has fetched. */
   readonly resources: Resources;
   /** State that outlives a reload: what policies of an unchanged definition go on with. */

@@ -244,15 +244,17 @@ export interface BackendPlace {
   readonly gateway: GatewayPipeline;
   readonly route: RoutePipeline;
   readonly target?: RouteTarget | undefined;
+  /** Its host name, where it has one. */
+  readonly host?: string | undefined;
 }
 
 /** Compiles the policies of a backend behind a route. Throws `GW_POLICY_INVALID`. */
 export function compileBackendPipeline(
   effective: Effective<BackendPolicies>,
-  { gateway, route, target }: BackendPlace,
+  { gateway, route, target, host }: BackendPlace,
   engine: PolicyDeps,
 ): BackendPipeline {
-  const { deps, reads } = notingReads(engine);
+  const { deps, reads } = notingReads({ ...engine, backendHost: host });
   const { values, sources } = effective;
   const scope = { gateway: gateway.effective, route: route.effective, backend: effective };
   const limits = bodyLimits(route.effective, engine);

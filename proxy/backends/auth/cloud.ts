@@ -5,6 +5,8 @@ import { CredentialError } from './failure.ts';
 export interface Cloud {
   /** A variable of the environment; undefined when it is missing or empty. */
   env(name: string): string | undefined;
+  /** The folder of the user that the process runs as. */
+  readonly home: string;
   /** The text of a file. */
   readFile(path: string): Promise<string>;
   /** One call, its answer read whole. Rejects when there is none. */
@@ -33,6 +35,7 @@ export const CLOUD_TIMEOUT_MS = 5000;
 
 export function cloudOf(access: CloudAccess, environment: Readonly<Record<string, Secret>>): Cloud {
   return {
+    home: access.home,
     readFile: (path) => access.readFile(path),
     call: (request) => access.call(request),
     env(name) {
@@ -42,8 +45,23 @@ export function cloudOf(access: CloudAccess, environment: Readonly<Record<string
   };
 }
 
+/** The same for one credential: all of its calls together keep the limit. */
+export function limited(cloud: Cloud, limitMs: number = CLOUD_TIMEOUT_MS): Cloud {
+  const endsAt = performance.now() + limitMs;
+  return {
+    home: cloud.home,
+    env: (name) => cloud.env(name),
+    readFile: (path) => cloud.readFile(path),
+    call: (request) => {
+      const left = Math.max(1, Math.round(endsAt - performance.now()));
+      return cloud.call({ ...request, timeoutMs: Math.min(request.timeoutMs, left) });
+    },
+  };
+}
+
 /** For configurations that are only looked at. */
 export const noCloudAccess: CloudAccess = {
+  home: '/',
   readFile: () => Promise.reject(new CredentialError('no file is read here')),
   call: () => Promise.reject(new CredentialError('nothing is called here')),
 };

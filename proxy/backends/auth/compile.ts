@@ -1,4 +1,5 @@
 import type { BackendAuth, BackendAuthKind, BackendPolicies } from '../../../src/config/ir/index.ts';
+import { assertNever } from '../../../src/shared/assert-never.ts';
 import { GwError, messageOf } from '../../../src/shared/errors.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { Refusal } from '../../exchange/refusal.ts';
@@ -6,18 +7,22 @@ import { next, type Outcome, type PolicyContext, type PolicyDeps, type RequestSt
 import type { Effective } from '../../policy/effective.ts';
 import { definitionKey } from '../../policy/definition-key.ts';
 import { awsSigner } from './aws/compile.ts';
+import { azureToken } from './azure/compile.ts';
 import type { Cloud } from './cloud.ts';
 import type { Apply, CredentialKind } from './contract.ts';
-import { authFailed } from './failure.ts';
+import { authFailed, CallerError } from './failure.ts';
+import { gcpToken } from './gcp/compile.ts';
 import { jwtSign } from './jwt-sign.ts';
 import { fixedKey } from './key.ts';
+import { crossAppAccess } from './oauth/cross-app-access.ts';
+import { tokenExchange } from './oauth/token-exchange.ts';
 import { passthrough } from './passthrough.ts';
 
 /** Writes credentials into the request before each attempt: the main kind, then the fixed ones. */
 export function backendAuth(spec: BackendAuth, context: PolicyContext): RequestStep | null {
   const { main, credentials } = spec;
   const kinds = [
-    ...(main === undefined ? [] : [compileKind(main, context)]),
+    ...(main === undefined ? [] : [compileKind(main, { spec, context })]),
     ...credentials.map((credential) => fixedKey(credential)),
   ].filter((kind) => kind !== null);
   if (kinds.length === 0) return null;
@@ -28,7 +33,10 @@ export function backendAuth(spec: BackendAuth, context: PolicyContext): RequestS
 function failureReporter({ deps, source }: PolicyContext): (error: unknown) => Refusal {
   const log = deps.log.scope('backend-auth');
   return (error) => {
-    log.warn('backend authentication failed', { source, error: messageOf(error) });
+    const cause = error instanceof Error && error.cause !== undefined ? { cause: messageOf(error.cause) } : {};
+    const fields = { source, error: messageOf(error), ...cause };
+    if (error instanceof CallerError) log.info("a caller's credential was not taken", fields);
+    else log.warn('backend authentication failed', fields);
     return authFailed(error);
   };
 }
@@ -57,7 +65,13 @@ export function backendSign({ values, sources }: Effective<BackendPolicies>, dep
   };
 }
 
-function compileKind(main: BackendAuthKind, _context: PolicyContext): CredentialKind | null {
+function compileKind(
+  main: BackendAuthKind,
+  { spec, context }: { readonly spec: BackendAuth; readonly context: PolicyContext },
+): CredentialKind | null {
+  const { deps } = context;
+  // What tokens are remembered by.
+  const state = () => ({ deps, key: definitionKey('backendAuth', spec, context) });
   switch (main.kind) {
     case 'key':
       return fixedKey(main);
@@ -65,8 +79,19 @@ function compileKind(main: BackendAuthKind, _context: PolicyContext): Credential
       return passthrough(main);
     case 'jwtSign':
       return jwtSign(main);
-    default:
+    case 'aws':
+      // Signs last of all, see `backendSign`.
       return null;
+    case 'azure':
+      return azureToken(main, { ...state(), cloud: cloudIn(deps) });
+    case 'gcp':
+      return gcpToken(main, { ...state(), cloud: cloudIn(deps) });
+    case 'oauthTokenExchange':
+      return tokenExchange(main, state());
+    case 'crossAppAccess':
+      return crossAppAccess(main, state());
+    default:
+      return assertNever(main);
   }
 }
 

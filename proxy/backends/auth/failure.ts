@@ -8,6 +8,9 @@ export class CredentialError extends Error {
   }
 }
 
+/** It is the caller's own credential that was not taken. */
+export class CallerError extends CredentialError {}
+
 /** The place that was configured cannot hold the credential. */
 export const cannotInsert: Refusal = refuse(
   503,
@@ -19,6 +22,7 @@ export const cannotInsert: Refusal = refuse(
 export const invalidRequest: Refusal = refuse(400, 'InvalidRequest', 'invalid request');
 
 export function authFailed(error: unknown): Refusal {
+  if (error instanceof CallerError) return invalidRequest;
   const reason = error instanceof CredentialError ? error.message : 'the credential could not be made';
   return refuse(500, 'Internal', `backend authentication failed: ${reason}`);
 }

@@ -13,6 +13,9 @@ export interface Inserter {
   insert(exchange: Exchange, credential: string): Refusal | null;
 }
 
+/** Where tokens go that have no other place. */
+export const bearerTarget: CredentialTarget = { kind: 'header', name: 'authorization', prefix: 'Bearer ' };
+
 export function compileInserter(target: CredentialTarget): Inserter {
   const compiled = compileTarget(target);
   return {
@@ -25,7 +28,7 @@ export function compileInserter(target: CredentialTarget): Inserter {
 }
 
 /** Notes what is about to be written, so that it is hidden and taken off again. */
-function lend(exchange: Exchange, target: CredentialTarget): void {
+export function lend(exchange: Exchange, target: CredentialTarget): void {
   const { request } = exchange;
   const lent = (exchange.lent ??= new LentCredentials());
   if (target.kind === 'queryParameter') lent.lendParameter(request, target.name);

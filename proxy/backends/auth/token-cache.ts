@@ -17,7 +17,7 @@ export interface TokenCacheOptions {
 }
 
 /** Remembers tokens; those who ask for one while it is fetched share the answer. Failures are not remembered. */
-export class TokenCache<T extends object> {
+export class TokenCache<T extends object | string> {
   readonly #options: TokenCacheOptions;
   readonly #now: () => number;
   readonly #known: LRUCache<string, { readonly value: T; readonly expiresAtMs: number }> | null;

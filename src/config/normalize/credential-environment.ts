@@ -30,6 +30,7 @@ const VARIABLES: readonly string[] = [
   'MSI_ENDPOINT',
   'GOOGLE_APPLICATION_CREDENTIALS',
   'GCE_METADATA_HOST',
+  'CLOUDSDK_CONFIG',
 ];
 
 /** The variables that are set; undefined when none is. */

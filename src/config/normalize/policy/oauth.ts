@@ -1,7 +1,10 @@
+import { createPrivateKey } from 'node:crypto';
+
 import type {
   CrossAppAccess,
   OAuthClientAuth,
   OAuthTokenExchange,
+  SigningKey,
   TokenCacheSettings,
   TokenEndpoint,
   TokenSource,
@@ -110,8 +113,9 @@ function privateKeyJwt(context: Context, spec: ClientAuthSpec, path: Path): OAut
   const { clientId, signingKey: pem, assertionAudience, alg, kid } = spec;
   if (pem === undefined || assertionAudience === undefined) return undefined;
   const key = signingKey(context, { signingKey: pem, alg, kid }, path);
-  const certificate = assertionCertificate(context, spec, path);
-  if (key === undefined || certificate === null) return undefined;
+  if (key === undefined) return undefined;
+  const certificate = assertionCertificate(context, spec, { path, key });
+  if (certificate === null) return undefined;
   return { kind: 'privateKeyJwt', clientId, signingKey: key, assertionAudience, certificate };
 }
 
@@ -119,10 +123,17 @@ function privateKeyJwt(context: Context, spec: ClientAuthSpec, path: Path): OAut
 function assertionCertificate(
   context: Context,
   { certificate, certificateHeader }: ClientAuthSpec,
-  path: Path,
+  { path, key }: { readonly path: Path; readonly key: SigningKey },
 ): (OAuthClientAuth & { kind: 'privateKeyJwt' })['certificate'] | null {
   if (certificate === undefined || certificateHeader === undefined) return undefined;
-  const read = certificates(context, certificate, [...path, 'certificate']);
+  const at = [...path, 'certificate'];
+  const read = certificates(context, certificate, at);
   if (read === undefined) return null;
+  if (read.chain[0]?.checkPrivateKey(createPrivateKey(key.pem.reveal())) !== true) {
+    context.report(at, 'GW_CONFIG_TLS', 'the certificate does not belong to the signing key', {
+      hint: 'the first certificate has to be the one that the key was made for',
+    });
+    return null;
+  }
   return { header: certificateHeader, chain: read.chain.map(({ raw }) => raw.toString('base64')) };
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { exactlyOne, object, withRule } from '../build.ts';
+import { type AddIssue, exactlyOne, object, withRule } from '../build.ts';
 import { notBuilt, notBuiltWhen } from '../marks.ts';
 import { cel, celMap, duration, secretText } from '../scalars.ts';
 import { credentialLocation, credentialTarget } from './credential-location.ts';
-import { policyServiceShape } from './policy-service.ts';
+import { policyServiceRule, policyServiceShape } from './policy-service.ts';
 
 const strings = z.array(z.string().min(1)).default([]);
 const signAlgorithm = z.enum(['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384']).default('RS256');
@@ -212,12 +212,14 @@ const tokenPath = z
 
 const subjectToken = object('Token that is exchanged. Default: the bearer token of the request.', {
   source: credentialLocation.optional(),
-  tokenType: tokenType.optional(),
+  tokenType: tokenType
+    .optional()
+    .describe('Default: an access token; for `crossAppAccess` an ID token. Not sent with `jwtBearer`.'),
 });
 
-const tokenCache = object('Remembers tokens.', {
-  maxEntries: z.int().min(0).default(8192),
-  defaultTtl: duration.prefault('300s'),
+const tokenCache = object('Remembers tokens until they, or the tokens that they were made from, end.', {
+  maxEntries: z.int().min(0).default(8192).describe('0 remembers none.'),
+  defaultTtl: duration.prefault('300s').describe('For tokens that come without `expires_in`.'),
 });
 
 /** Parameters of a token request that the gateway sets itself. */
@@ -238,49 +240,92 @@ const OAUTH_PARAMETERS = new Set([
   'client_assertion_type',
 ]);
 
+const JWT_TYPE = 'urn:ietf:params:oauth:token-type:jwt';
+
+const actorToken = withRule(
+  object('Token of the one who acts for the subject.', {
+    source: credentialLocation,
+    tokenType: tokenType.optional().describe('Default: an access token.'),
+    enforceMayAct: z
+      .boolean()
+      .default(false)
+      .describe('Refuses with 403 unless the claim `may_act` of the subject names the actor; for tokens of type jwt.'),
+  }),
+  (keys, add) => {
+    if (keys['enforceMayAct'] === true && keys['tokenType'] !== JWT_TYPE)
+      add(`\`enforceMayAct\` reads claims, so the actor needs \`tokenType: ${JWT_TYPE}\``, {
+        at: 'enforceMayAct',
+        code: 'GW_CONFIG_CONFLICT',
+      });
+  },
+);
+
+/** Of RFC 8693; the grant of RFC 7523 has no place for them. */
+const EXCHANGE_ONLY = ['actorToken', 'requestedTokenType'];
+
+function tokenExchangeRule(keys: Record<string, unknown>, add: AddIssue): void {
+  policyServiceRule(keys, add);
+  if (keys['grantType'] !== 'jwtBearer') return;
+  for (const key of EXCHANGE_ONLY.filter((each) => keys[each] !== undefined))
+    add(`\`${key}\` has no meaning with \`grantType: jwtBearer\``, { at: key, code: 'GW_CONFIG_CONFLICT' });
+}
+
 function oauthTokenExchange(connection: z.ZodType) {
-  return object('Exchanges the token of the caller (RFC 8693) or an assertion (RFC 7523).', {
-    ...policyServiceShape(connection),
-    path: tokenPath.default('/'),
-    grantType: z.enum(['tokenExchange', 'jwtBearer']).default('tokenExchange'),
-    subjectToken: subjectToken.optional(),
-    actorToken: object('Token of the one who acts.', {
-      source: credentialLocation,
-      tokenType: tokenType.optional(),
-      enforceMayAct: z.boolean().default(false),
-    }).optional(),
-    audiences: strings,
-    scopes: strings,
-    resources: strings,
-    requestedTokenType: tokenType.optional(),
-    clientAuth: clientAuth.optional(),
-    additionalParams: celMap('Further parameters of the request, by expression.')
-      .superRefine((params, context) => {
-        for (const name of Object.keys(params).filter((each) => OAUTH_PARAMETERS.has(each)))
-          context.addIssue({ code: 'custom', path: [name], message: `${name} is set by the gateway` });
-      })
-      .optional(),
-    authorizationLocation: location,
-    cache: tokenCache.optional(),
-  });
+  return withRule(
+    object('Trades the token of the caller for another at a token endpoint (RFC 8693 or RFC 7523).', {
+      ...policyServiceShape(connection),
+      path: tokenPath.default('/').describe('Path of the token endpoint.'),
+      grantType: z
+        .enum(['tokenExchange', 'jwtBearer'])
+        .default('tokenExchange')
+        .describe('`tokenExchange` sends a subject token (RFC 8693), `jwtBearer` sends it as assertion (RFC 7523).'),
+      subjectToken: subjectToken.optional(),
+      actorToken: actorToken.optional(),
+      audiences: strings.describe('One parameter `audience` each.'),
+      scopes: strings.describe('One parameter `scope` for all.'),
+      resources: strings.describe('One parameter `resource` each.'),
+      requestedTokenType: tokenType.optional().describe('What is asked for; not sent by default.'),
+      clientAuth: clientAuth.optional(),
+      additionalParams: celMap('Further parameters of the request, by expression.')
+        .superRefine((params, context) => {
+          for (const name of Object.keys(params).filter((each) => OAUTH_PARAMETERS.has(each)))
+            context.addIssue({ code: 'custom', path: [name], message: `${name} is set by the gateway` });
+        })
+        .optional(),
+      authorizationLocation: location.describe(
+        'Where the new token goes. Default: the authorization header, after `Bearer `.',
+      ),
+      cache: tokenCache.optional(),
+    }),
+    tokenExchangeRule,
+  );
 }
 
 function crossAppAccess(connection: z.ZodType) {
-  const endpoint = object('A token endpoint.', {
-    ...policyServiceShape(connection),
-    path: tokenPath.default('/'),
-    clientAuth,
-  });
-  return object('Access across applications by an identity assertion.', {
-    identityProvider: endpoint,
-    resourceAuthorizationServer: endpoint,
-    audience: z.string().min(1),
-    resources: strings,
-    scopes: strings,
-    accessTokenScopes: z.array(z.string()).optional(),
-    subjectToken: subjectToken.optional(),
-    cache: tokenCache.optional(),
-  });
+  const endpoint = withRule(
+    object('A token endpoint.', {
+      ...policyServiceShape(connection),
+      path: tokenPath.default('/').describe('Path of the token endpoint.'),
+      clientAuth,
+    }),
+    policyServiceRule,
+  );
+  return object(
+    "Trades the caller's identity for a token of another application: the identity provider gives an assertion, which that application's authorization server takes.",
+    {
+      identityProvider: endpoint,
+      resourceAuthorizationServer: endpoint,
+      audience: z.string().min(1).describe('The other authorization server, as the identity provider knows it.'),
+      resources: strings.describe('One parameter `resource` each, for the assertion.'),
+      scopes: strings.describe('Asked for at both endpoints.'),
+      accessTokenScopes: z
+        .array(z.string().min(1))
+        .optional()
+        .describe('Asked for at the other authorization server instead of `scopes`; an empty list asks for none.'),
+      subjectToken: subjectToken.optional(),
+      cache: tokenCache.optional(),
+    },
+  );
 }
 
 const MAIN_KINDS = ['key', 'passthrough', 'gcp', 'aws', 'azure', 'jwtSign', 'oauthTokenExchange', 'crossAppAccess'];
@@ -291,12 +336,12 @@ export function backendAuth(connection: z.ZodType) {
     object('Credentials shown to the backend; at most one of the main kinds, and `credentials` beside it.', {
       key: fixedKey.optional(),
       passthrough: object('Puts the validated token of the caller back.', { location }).optional(),
-      gcp: notBuilt(gcp, 'the credential `gcp`'),
+      gcp: gcp.optional(),
       aws: aws.optional(),
-      azure: notBuilt(azure, 'the credential `azure`'),
+      azure: azure.optional(),
       jwtSign: jwtSign.optional(),
-      oauthTokenExchange: notBuilt(oauthTokenExchange(connection), 'the credential `oauthTokenExchange`'),
-      crossAppAccess: notBuilt(crossAppAccess(connection), 'the credential `crossAppAccess`'),
+      oauthTokenExchange: oauthTokenExchange(connection).optional(),
+      crossAppAccess: crossAppAccess(connection).optional(),
       credentials: z
         .array(object('A further credential.', { location: credentialTarget, key: secretText }))
         .max(8)
