@@ -21,7 +21,12 @@ export function read(path: string): string {
 /** The pages that people read, without those that a program writes. */
 export function pages(): readonly string[] {
   const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md') && name !== 'cli.md');
-  return ['README.md', 'examples/README.md', ...docs.map((name) => `docs/${name}`)];
+  const examples = readdirSync(join(root, 'examples'), { recursive: true, encoding: 'utf8' });
+  return [
+    'README.md',
+    ...examples.filter((name) => name.endsWith('.md')).map((name) => `examples/${name}`),
+    ...docs.map((name) => `docs/${name}`),
+  ];
 }
 
 export function blocks(markdown: string): readonly Block[] {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
@@ -58,14 +58,6 @@ describe('README.md', () => {
   test('shows a configuration of twelve lines or less', () => {
     const configuration = blocks(text).find(({ kind }) => kind === 'yaml');
     expect(configuration?.text.trimEnd().split('\n').length).toBeLessThanOrEqual(12);
-  });
-});
-
-describe('examples/README.md', () => {
-  test('lists every example', () => {
-    const listed = codeSpans(read('examples/README.md')).filter((span) => /^[\w-]+\.yaml$/.test(span));
-    const present = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.yaml'));
-    expect([...new Set(listed)].toSorted()).toEqual(present.toSorted());
   });
 });
 

@@ -68,6 +68,11 @@ export class Walk {
     if (this.#record) writeFileSync(join(root, page), lines.join('\n'));
   }
 
+  /** Types what one part of a page says. */
+  async type(part: string): Promise<void> {
+    for (const { kind, text } of blocks(part)) if (kind === 'console') await this.#typeAll(steps(text));
+  }
+
   close(): void {
     this.shell.close();
   }
@@ -84,7 +89,9 @@ export class Walk {
 
   async #type({ command, expected }: Step, following: Step | undefined): Promise<readonly string[]> {
     const words = this.#ports.into(command).replaceAll('--local', `--local --admin-port ${this.#ports.of(15_000)}`);
-    const { output, code } = await this.shell.run(words);
+    const { output: bytes, code } = await this.shell.run(words);
+    // Heads of answers end their lines in CRLF.
+    const output = bytes.replaceAll('\r\n', '\n');
     const failureIsShown = following?.command === 'echo $?';
     if (code !== 0 && !failureIsShown) throw new Error(`exit code ${code}\n${this.shell.transcript}`);
     if (expected.length === 0 || agrees(expected.map(this.#ports.into), output)) return expected;

@@ -12,11 +12,11 @@ async function startExample() {
   const logs = cleanup.add(await serveOtlpHttp());
   const shop = cleanup.add(await upstream(echo));
   const local = 'config: {adminAddr: "127.0.0.1:1", statsAddr: "127.0.0.1:1", readinessAddr: "127.0.0.1:1", ';
-  const text = read('examples/otlp.yaml')
+  const text = read('examples/otlp/gateway.yaml')
     .replace('localhost:9000', `127.0.0.1:${shop.port}`)
     .replace('localhost:4317', `127.0.0.1:${traces.port}`)
     .replace('localhost:4318', `127.0.0.1:${logs.port}`)
-    .replace('port: 4000', 'port: 80')
+    .replace('port: 8080', 'port: 80')
     .replace('config:\n', `${local.slice(0, -2).replace('{', '\n  ').replaceAll(', ', '\n  ')}\n`);
   const running = cleanup.add(await startGateway(text));
   return { running, traces, logs };
