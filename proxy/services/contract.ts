@@ -101,15 +101,18 @@ export class ServiceError extends Error {
   readonly kind: ServiceFailureKind;
   /** The gRPC status, for kind `status`. */
   readonly grpcStatus: number | null;
+  /** Details of that status, as the service sent them (`google.rpc.Status`). */
+  readonly grpcDetails: Uint8Array | null;
 
   constructor(
     kind: ServiceFailureKind,
     message: string,
-    options: { grpcStatus?: number | null; cause?: unknown } = {},
+    options: { grpcStatus?: number | null; grpcDetails?: Uint8Array | null; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ServiceError';
     this.kind = kind;
     this.grpcStatus = options.grpcStatus ?? null;
+    this.grpcDetails = options.grpcDetails ?? null;
   }
 }

@@ -31,7 +31,8 @@ export function statusIn(
   const text = fields?.get('grpc-status');
   if (text === undefined) return undefined;
   const status = /^\d{1,9}$/.test(text) ? Number(text) : 2;
-  return { status, error: status === 0 ? null : statusError(status, fields?.get('grpc-message') ?? '') };
+  if (status === 0) return { status, error: null };
+  return { status, error: statusError(status, fields?.get('grpc-message') ?? '', detailsIn(fields)) };
 }
 
 /** An HTTP status other than 200 stands for a gRPC status, as the protocol maps them. */
@@ -39,10 +40,16 @@ export function httpStatusError(status: number): ServiceError {
   return statusError(fromHttp(status), `HTTP status ${status}`);
 }
 
-function statusError(status: number, message: string): ServiceError {
+/** Binary metadata is base64, with or without padding. */
+function detailsIn(fields: Headers | null): Uint8Array | null {
+  const text = fields?.get('grpc-status-details-bin');
+  return text === undefined ? null : Buffer.from(text, 'base64');
+}
+
+function statusError(status: number, message: string, grpcDetails: Uint8Array | null = null): ServiceError {
   const name = NAMES[status] ?? `status ${status}`;
   const text = decoded(message);
-  return new ServiceError('status', text === '' ? name : `${name}: ${text}`, { grpcStatus: status });
+  return new ServiceError('status', text === '' ? name : `${name}: ${text}`, { grpcStatus: status, grpcDetails });
 }
 
 function fromHttp(status: number): number {

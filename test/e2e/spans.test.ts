@@ -53,6 +53,15 @@ routes:
 
 const host = (receiver: Receiver): string => `host: "127.0.0.1:${receiver.port}"`;
 
+/** `google.rpc.Status` with a `google.rpc.RetryInfo` of so many seconds. */
+function retryInfo(seconds: number): Buffer {
+  const field = (number: number, bytes: Uint8Array): Buffer =>
+    Buffer.concat([Buffer.from([(number << 3) | 2, bytes.byteLength]), bytes]);
+  const info = field(1, Buffer.from([0x08, seconds]));
+  const any = Buffer.concat([field(1, Buffer.from('type.googleapis.com/google.rpc.RetryInfo')), field(2, info)]);
+  return Buffer.concat([Buffer.from([0x08, 8]), field(3, any)]);
+}
+
 /** What the backend got. */
 function seen(answer: Answer): IncomingHttpHeaders {
   // `as`: the echo's own answer.
@@ -327,6 +336,26 @@ describe('a receiver', () => {
     const { port } = await start({ tracing: host(receiver) });
     await ask(port, '/shop', { headers: { traceparent: SAMPLED } });
     expect(await receiver.spans(2)).toHaveLength(2);
+  });
+
+  test.each([
+    ['gets it again when it says when', retryInfo(0), 2],
+    ['is not asked again when it does not', undefined, 1],
+  ])('that is exhausted over gRPC %s', async (_name, details, batches) => {
+    let exhausted = 1;
+    const asked: number[] = [];
+    const receiver = cleanup.add(
+      await serveOtlpGrpc(() => {
+        asked.push(exhausted);
+        return exhausted-- > 0 ? { status: 8, ...(details === undefined ? {} : { details }) } : null;
+      }),
+    );
+    const { port, running } = await start({ tracing: host(receiver) });
+    await ask(port, '/shop', { headers: { traceparent: SAMPLED } });
+    await running.logged('spans cannot be exported', 'RESOURCE_EXHAUSTED');
+    await running.gateway.shutdown();
+    expect(asked).toHaveLength(batches);
+    expect(receiver.batches).toHaveLength(batches - 1);
   });
 
   test('that refuses, or is not there, costs no request anything', async () => {

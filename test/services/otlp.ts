@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { type Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
 
 import { recordsOf, type SeenRecord, type SeenSpan, spansOf } from '../proxy/telemetry/otlp/protocol.ts';
 
@@ -16,8 +16,12 @@ export interface Batch {
   readonly path: string;
 }
 
-/** How a receiver answers: an HTTP status (with headers) or a gRPC status; null takes the batch. */
-export type Refuse = () => { readonly status: number; readonly headers?: Record<string, string> } | null;
+/** How a receiver answers: an HTTP status (with headers) or a gRPC status (with details); null takes the batch. */
+export type Refuse = () => {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  readonly details?: Buffer;
+} | null;
 
 export interface Receiver {
   readonly port: number;
@@ -86,12 +90,14 @@ export async function serveOtlpGrpc(refuse: Refuse = () => null): Promise<Receiv
       {
         Export: (
           call: { request: Buffer; metadata: Metadata },
-          answer: (error: { code: status; details: string } | null, response?: Buffer) => void,
+          answer: (error: { code: status; details: string; metadata: Metadata } | null, response?: Buffer) => void,
         ) => {
           const refused = refuse();
           if (refused !== null) {
             inbox.refused();
-            answer({ code: refused.status, details: 'no' });
+            const metadata = new Metadata();
+            if (refused.details !== undefined) metadata.set('grpc-status-details-bin', refused.details);
+            answer({ code: refused.status, details: 'no', metadata });
             return;
           }
           inbox.add({ signal, bytes: call.request, headers: call.metadata.getMap(), path: '' });

@@ -117,7 +117,7 @@ export function decodeExportResponse(response: Uint8Array): PartialSuccess {
 }
 
 /** Calls back for each field; one that is not read (false) is skipped. */
-function fields(reader: Reader, read: (reader: Reader, field: number, wire: number) => boolean): void {
+export function fields(reader: Reader, read: (reader: Reader, field: number, wire: number) => boolean): void {
   while (reader.pos < reader.len) {
     const key = reader.uint32();
     if (!read(reader, key >>> 3, key & 7)) reader.skipType(key & 7);
@@ -176,7 +176,7 @@ function newWriter(): Writer {
   return lateLibrary('protobufjs/minimal.js').Writer.create();
 }
 
-function newReader(bytesRead: Uint8Array): Reader {
+export function newReader(bytesRead: Uint8Array): Reader {
   return lateLibrary('protobufjs/minimal.js').Reader.create(bytesRead);
 }
 

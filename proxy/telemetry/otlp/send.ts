@@ -3,6 +3,7 @@ import { Headers } from '../../exchange/headers.ts';
 import { ServiceError, type RpcMethod, type ServiceClient, type ServiceResponse } from '../../services/contract.ts';
 import { decodeExportResponse, type PartialSuccess } from './encode.ts';
 import type { Send, Sent } from './exporter.ts';
+import { retryInfoMs } from './retry-info.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Answers hold a few numbers and perhaps a sentence. */
@@ -10,8 +11,10 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 const LONGEST_WHY = 200;
 
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, OUT_OF_RANGE, UNAVAILABLE, DATA_LOSS. */
-const RETRYABLE_GRPC: ReadonlySet<number> = new Set([1, 4, 8, 10, 11, 14, 15]);
+/** CANCELLED, DEADLINE_EXCEEDED, ABORTED, OUT_OF_RANGE, UNAVAILABLE, DATA_LOSS. */
+const RETRYABLE_GRPC: ReadonlySet<number> = new Set([1, 4, 10, 11, 14, 15]);
+/** RESOURCE_EXHAUSTED: worth another try only when the receiver says when. */
+const EXHAUSTED = 8;
 
 export type Signal = 'traces' | 'logs';
 
@@ -76,8 +79,10 @@ function failed(error: unknown): Sent {
   const why = messageOf(error).slice(0, LONGEST_WHY);
   if (!(error instanceof ServiceError)) return { kind: 'refused', why };
   if (error.kind === 'status') {
-    const retryable = error.grpcStatus !== null && RETRYABLE_GRPC.has(error.grpcStatus);
-    return retryable ? { kind: 'later', afterMs: null, why } : { kind: 'refused', why };
+    const status = error.grpcStatus ?? 0;
+    const afterMs = retryInfoMs(error.grpcDetails);
+    const retryable = RETRYABLE_GRPC.has(status) || (status === EXHAUSTED && afterMs !== null);
+    return retryable ? { kind: 'later', afterMs, why } : { kind: 'refused', why };
   }
   return error.kind === 'unreachable' || error.kind === 'timeout' || error.kind === 'protocol'
     ? { kind: 'later', afterMs: null, why }
