@@ -53,7 +53,7 @@ export default class Explain extends GwCommand {
         : await this.#fromFile(source, question);
     await this.out(
       flags.output === 'text'
-        ? renderExplanation(question, explanation, this.paint)
+        ? renderExplanation(question, explanation, { width: this.columns, paint: this.paint })
         : await renderDocument(explanation, flags.output),
     );
   }

@@ -2,7 +2,7 @@ import { LogFilter, Logger } from '../../src/shared/log.ts';
 import { credentialPlaces } from '../../src/config/credential-places.ts';
 import type { GatewayConfig } from '../../src/config/ir/index.ts';
 import type { Expressions } from '../expression/contract.ts';
-import { createExpressions } from '../expression/expressions.ts';
+import { createExpressions, type ExpressionOptions } from '../expression/expressions.ts';
 import { EndpointStore } from '../backends/endpoint-store.ts';
 import { EndpointView } from '../backends/endpoint-view.ts';
 import type { BackendTable } from '../backends/resolve.ts';
@@ -11,8 +11,12 @@ import { createServices } from '../services/services.ts';
 
 /** Expressions under the settings of a configuration. */
 export function expressionsOf(config: GatewayConfig): Expressions {
+  return createExpressions(expressionOptions(config));
+}
+
+export function expressionOptions(config: GatewayConfig): ExpressionOptions {
   const { sensitiveHeaders, customFunctions, env } = config.process;
-  return createExpressions({ sensitiveHeaders, customFunctions, env, hidden: credentialPlaces(config) });
+  return { sensitiveHeaders, customFunctions, env, hidden: credentialPlaces(config) };
 }
 
 /** For compiling only: references to services are checked, nothing is called. */

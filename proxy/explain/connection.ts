@@ -13,7 +13,13 @@ export function questionBind(config: GatewayConfig, question: ExplainQuestion): 
   const binds = config.binds.filter((bind) => bind.mode === 'standard');
   const port = question.port ?? splitAuthority(question.authority).port;
   const named = binds.find((bind) => bind.port === port);
-  if (named !== undefined) return named;
+  if (named !== undefined && named.protocol !== 'tcp') return named;
+  if (named !== undefined) {
+    throw new GwError(`port ${named.port} carries connections, not requests`, {
+      code: 'GW_EXPLAIN_PORT',
+      hint: 'a port of an HTTP or HTTPS listener',
+    });
+  }
   const ports = binds.map((bind) => bind.port).join(', ') || 'none';
   if (question.port !== undefined) {
     throw new GwError(`nothing listens on port ${question.port}`, {

@@ -5,7 +5,8 @@ import { endpointIdentities } from '../backends/endpoint-identity.ts';
 import { EndpointStore } from '../backends/endpoint-store.ts';
 import { EndpointView } from '../backends/endpoint-view.ts';
 import { Engine, type EngineDeps } from '../engine/engine.ts';
-import { expressionsOf, silentLog, uncalledServices } from '../engine/policy-deps.ts';
+import { expressionOptions, silentLog, uncalledServices } from '../engine/policy-deps.ts';
+import { observedExpressions } from '../expression/observed.ts';
 import { type Buckets, BucketView } from '../policy/local-rate-limit/bucket-view.ts';
 import { ownBuckets } from '../policy/local-rate-limit/own-buckets.ts';
 import { NamedStores } from '../policy/stores.ts';
@@ -18,8 +19,9 @@ import { AccessLog } from '../telemetry/access-log.ts';
 import { Recorder } from '../telemetry/recorder.ts';
 import { Redaction } from '../telemetry/redaction.ts';
 import { ThreadMetrics } from '../telemetry/thread-metrics.ts';
-import { DryPolicies, dryClock, DryServices } from './dry-policies.ts';
+import { DryPolicies, DryServices } from './dry-policies.ts';
 import { DryPools } from './dry-pools.ts';
+import { virtualClock } from './virtual-clock.ts';
 
 /** What a running gateway shares, memory as copies; left out, everything is as after a start without a network. */
 export interface DryState {
@@ -29,10 +31,8 @@ export interface DryState {
   readonly buckets?: { readonly memory: SharedArrayBuffer; readonly rows: ReadonlyMap<string, number> } | undefined;
 }
 
-type DryRuntime = Runtime & { readonly pools: DryPools };
-
 /** A runtime for one request that is watched and goes nowhere. */
-export function dryRuntime(config: GatewayConfig, state: DryState, sink: (event: TraceEvent) => void): DryRuntime {
+export function dryRuntime(config: GatewayConfig, state: DryState, sink: (event: TraceEvent) => void): Runtime {
   const redaction = new Redaction(config.process.sensitiveHeaders).hide(credentialPlaces(config));
   const metrics = new ThreadMetrics(() => {});
   const { memory, rows } = state.endpoints ?? freshEndpoints(config);
@@ -40,7 +40,6 @@ export function dryRuntime(config: GatewayConfig, state: DryState, sink: (event:
   const log = silentLog();
   const resources = new ThreadResources();
   resources.update(state.contents ?? []);
-  const pools = new DryPools();
   const engine = new Engine(config, {
     revision: 'explain',
     rows,
@@ -51,7 +50,7 @@ export function dryRuntime(config: GatewayConfig, state: DryState, sink: (event:
     },
   });
   const recorder = (requestId: string): Recorder => new Recorder(requestId, sink);
-  const runtime = new Runtime({
+  return new Runtime({
     init: {
       threadIndex: 0,
       threadCount: 1,
@@ -67,11 +66,10 @@ export function dryRuntime(config: GatewayConfig, state: DryState, sink: (event:
       resources,
       admin: () => Promise.resolve({ status: 200, headers: {}, body: '' }),
     },
-    pools,
+    pools: new DryPools(),
     endpoints,
     engine,
   });
-  return Object.assign(runtime, { pools });
 }
 
 function dryDeps(
@@ -82,7 +80,7 @@ function dryDeps(
   const services = new DryServices();
   return {
     policies: {
-      clock: dryClock(),
+      clock: virtualClock(),
       stores: new NamedStores(),
       buckets,
       resources,
@@ -90,7 +88,7 @@ function dryDeps(
       dryRun: new DryPolicies(services),
       ...policySnapshots(redaction),
     },
-    expressions: expressionsOf,
+    expressions: (config) => observedExpressions(expressionOptions(config)),
     services: (backends) => services.over(uncalledServices(backends)),
   };
 }

@@ -1,13 +1,17 @@
 import type { ExplainQuestion, Explanation } from '../../src/admin/protocol/explanation.ts';
 import type { TraceEvent } from '../../src/admin/protocol/trace-event.ts';
 import type { GatewayConfig } from '../../src/config/ir/index.ts';
+import { GwError } from '../../src/shared/errors.ts';
 import { handleRequest } from '../engine/run.ts';
 import { BufferedBody, emptyBody } from '../exchange/body.ts';
 import { Headers } from '../exchange/headers.ts';
 import type { HttpRequest, HttpResponse } from '../exchange/message.ts';
 import type { Transport } from '../exchange/transport.ts';
+import { Recorder } from '../telemetry/recorder.ts';
+import { admitsConnection } from './connection-policies.ts';
 import { listenerOf, questionBind } from './connection.ts';
 import { dryRuntime, type DryState } from './dry-run.ts';
+import { CONNECTION_SCOPE } from './outcomes.ts';
 import { summarize } from './summary.ts';
 
 /**
@@ -23,8 +27,11 @@ export async function explainRequest(
   const events: TraceEvent[] = [];
   const runtime = dryRuntime(config, state, (event) => events.push(event));
   const connection = listenerOf(bind, question);
-  const response = await answerOf((transport) => handleRequest(runtime, requestOf(question), connection, transport));
-  return summarize({ bind, events, response, engine: runtime.engine, called: runtime.pools.called });
+  const recorder = new Recorder('connection', (event) => events.push(event)).scoped(CONNECTION_SCOPE);
+  const response = admitsConnection(config, connection, recorder)
+    ? await answerOf((transport) => handleRequest(runtime, requestOf(question), connection, transport))
+    : null;
+  return summarize({ bind, events: [...events], response, engine: runtime.engine });
 }
 
 function requestOf(question: ExplainQuestion): HttpRequest {
@@ -43,13 +50,19 @@ function requestOf(question: ExplainQuestion): HttpRequest {
   };
 }
 
+/** Real milliseconds. */
+const PATIENCE_MS = 10_000;
+
 /** A client that takes whatever comes, and reads no body. */
 function answerOf(start: (transport: Transport) => void): Promise<HttpResponse> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
+    // Nothing here takes time: what does not end waits for somebody who is not asked.
+    const timer = setTimeout(() => reject(stuck()), PATIENCE_MS);
     start({
       respond(response, done) {
         response.body.cancel();
         done({ kind: 'complete', bytes: 0 });
+        clearTimeout(timer);
         resolve(response);
       },
       informational() {},
@@ -57,5 +70,12 @@ function answerOf(start: (transport: Transport) => void): Promise<HttpResponse> 
       onClientGone() {},
       closeAfterResponse() {},
     });
+  });
+}
+
+function stuck(): GwError {
+  return new GwError('the request waits for something that an explanation does not ask for', {
+    code: 'GW_EXPLAIN_STUCK',
+    hint: 'gwctl trace shows what becomes of a real request',
   });
 }

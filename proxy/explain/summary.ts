@@ -1,32 +1,27 @@
-import type {
-  ExplainedAnswer,
-  ExplainedBackend,
-  ExplainedPolicy,
-  Explanation,
-} from '../../src/admin/protocol/explanation.ts';
+import type { ExplainedAnswer, ExplainedBackend, Explanation } from '../../src/admin/protocol/explanation.ts';
 import type { RejectedRoute, TraceEvent, TraceMessage } from '../../src/admin/protocol/trace-event.ts';
 import type { Bind, HttpRoute, RouteBackend } from '../../src/config/ir/index.ts';
 import { peerOf } from '../backends/connect.ts';
-import type { Origin } from '../backends/upstream.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { HttpResponse } from '../exchange/message.ts';
+import { outcomesOf } from './outcomes.ts';
 
 export interface DryResult {
   readonly bind: Bind;
   readonly engine: Engine;
   readonly events: readonly TraceEvent[];
-  readonly response: HttpResponse;
-  /** What would have been called; null when nothing would. */
-  readonly called: Origin | null;
+  /** Null when the connection would be closed before a request is read. */
+  readonly response: HttpResponse | null;
 }
 
 /** Reads the events of a dry run. */
 export function summarize(result: DryResult): Explanation {
-  const { bind, events, response, called } = result;
+  const { bind, events, response } = result;
   const messages = events.filter(({ scope }) => scope === undefined);
+  const called = lastOf(messages, 'backendCallStart')?.target ?? null;
   const place = placeOf(messages);
   const routing = lastOf(messages, 'routeSelection');
-  const policies = messages.flatMap(policyOf);
+  const policies = outcomesOf(events);
   return {
     bind: bind.key,
     gateway: place.gateway,
@@ -34,8 +29,8 @@ export function summarize(result: DryResult): Explanation {
     route: routing?.selectedRoute ?? null,
     rejectedRoutes: rejectedOf(routing),
     policies,
-    backend: backendOf(result, place.route),
-    answer: answerOf(response, { called, policies, error: lastOf(messages, 'requestFinished')?.error ?? null }),
+    backend: backendOf(result, place.route, called),
+    answer: answerOf(response, { called, error: lastOf(messages, 'requestFinished')?.error ?? null }),
     events,
   };
 }
@@ -69,39 +64,18 @@ function placeOf(events: readonly TraceEvent[]): Place {
   };
 }
 
-function policyOf({ message, severity }: TraceEvent): ExplainedPolicy[] {
-  switch (message.type) {
-    case 'policy': {
-      const { result, kind } = message;
-      if (result.type === 'skip') return [{ kind, outcome: 'skipped', details: result.reason, severity }];
-      const outcome = severity === 'error' ? 'denied' : 'applied';
-      return [{ kind, outcome, details: result.details, severity }];
-    }
-    case 'policyEvent': {
-      const { kind, details } = message;
-      if (typeof details === 'string') return [{ kind, outcome: 'applied', details, severity }];
-      const target = details['notAsked'];
-      if (typeof target !== 'string') return [];
-      return [{ kind, outcome: 'notAsked', details: `depends on ${target}, taken as allowed`, severity }];
-    }
-    case 'authorizationResult': {
-      const rules = message.rules.map(({ name, mode, matched }) => `${mode} ${name}: ${matched ? 'true' : 'false'}`);
-      const outcome = message.result === 'deny' ? 'denied' : 'applied';
-      return [{ kind: 'authorization', outcome, details: rules.join('; '), severity }];
-    }
-    default:
-      return [];
-  }
-}
-
-function backendOf({ bind, engine, events, called }: DryResult, place: Place['route']): ExplainedBackend | null {
+function backendOf(
+  { bind, engine, events }: DryResult,
+  place: Place['route'],
+  called: string | null,
+): ExplainedBackend | null {
   const route = place === null ? undefined : findRoute(bind, engine, place);
   const chosen = events.findLast(({ message }) => 'requestState' in message && message.requestState.backend);
   const name =
     chosen !== undefined && 'requestState' in chosen.message ? chosen.message.requestState.backend?.name : undefined;
   const candidates = route === undefined ? [] : sharesOf(route.backends);
   if (name === undefined && candidates.length === 0) return null;
-  return { name: name ?? '', endpoint: called === null ? null : peerOf(called.address), candidates };
+  return { name: name ?? '', endpoint: called, candidates };
 }
 
 function findRoute(bind: Bind, engine: Engine, place: NonNullable<Place['route']>): HttpRoute | undefined {
@@ -138,12 +112,21 @@ function nameOf({ target }: RouteBackend): string {
 }
 
 interface Ending {
-  readonly called: Origin | null;
-  readonly policies: readonly ExplainedPolicy[];
+  /** What would be called; null when nothing would. */
+  readonly called: string | null;
   readonly error: string | null;
 }
 
-function answerOf(response: HttpResponse, { called, error }: Ending): ExplainedAnswer {
+const closed: ExplainedAnswer = {
+  by: 'gateway',
+  status: null,
+  reason: null,
+  message: 'the connection is closed without a word',
+  headers: [],
+};
+
+function answerOf(response: HttpResponse | null, { called, error }: Ending): ExplainedAnswer {
+  if (response === null) return closed;
   const headers = [...response.headers];
   const reason = response.headers.get('x-gw-reason') ?? null;
   if (error !== null || reason !== null) {

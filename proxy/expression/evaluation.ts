@@ -1,7 +1,5 @@
 import type { Host, Variable } from '../../src/cel/compile/host.ts';
-import type { Observer } from '../../src/cel/compile/compiler.ts';
 import { Program } from '../../src/cel/program.ts';
-import { partsOf, type Expr } from '../../src/cel/syntax/ast.ts';
 import { positionOf } from '../../src/cel/syntax/syntax-error.ts';
 import { toJson } from '../../src/cel/value/json.ts';
 import { fromJson, type Json } from '../../src/cel/value/map.ts';
@@ -14,6 +12,7 @@ import { Headers } from '../exchange/headers.ts';
 import type { ExplainQuestion } from '../../src/admin/protocol/explanation.ts';
 import type { EvalContext } from './contract.ts';
 import { environmentOf, type ExpressionOptions } from './expressions.ts';
+import { type EvaluatedPart, ObservedParts } from './parts.ts';
 
 /** What one expression is evaluated over, apart from any traffic. */
 export interface EvaluationInput extends ExpressionOptions {
@@ -42,20 +41,6 @@ export interface EvaluationError {
   readonly column: number;
 }
 
-/** A part of the expression, in the order of the source, outer ones first. */
-export interface EvaluatedPart {
-  readonly expression: string;
-  readonly start: number;
-  readonly end: number;
-  /** How many parts it is inside of. */
-  readonly depth: number;
-  /** Inside of a macro there is one value for each round; none for what was not needed. */
-  readonly values: readonly string[];
-  readonly rounds: number;
-}
-
-const MAX_VALUES = 5;
-
 /** A request that somebody wrote down. */
 export function requestOf(question: ExplainQuestion): HttpRequest {
   const body = question.body === undefined ? emptyBody : new BufferedBody(Buffer.from(question.body, 'base64'));
@@ -74,24 +59,15 @@ export function requestOf(question: ExplainQuestion): HttpRequest {
 
 /** Evaluates one expression; throws a `CelSyntaxError` for what is none. */
 export function evaluateOnce(source: string, input: EvaluationInput): Evaluation {
-  const seen = new Map<Expr, { readonly values: string[]; rounds: number }>();
-  const observer: Observer = {
-    compiled: (expr) => void seen.set(expr, { values: [], rounds: 0 }),
-    evaluated: (expr, value) => {
-      const part = seen.get(expr);
-      if (part === undefined) return;
-      part.rounds++;
-      if (part.values.length < MAX_VALUES) part.values.push(notationOf(value));
-    },
-  };
+  const parts = new ObservedParts();
   const environment = environmentOf(input);
   const program = Program.compile<EvalContext>(source, {
     ...environment,
     host: withVariables(environment.host, input.variables ?? {}),
-    ...(input.parts ? { observer } : {}),
+    ...(input.parts ? { observer: parts } : {}),
   });
   const result = program.evaluate(contextOf(input));
-  return { expression: source, ...answerOf(source, result), parts: listed(program.tree, source, seen) };
+  return { expression: source, ...answerOf(source, result), parts: parts.list(program.tree, source) };
 }
 
 function answerOf(source: string, result: Result): Omit<Evaluation, 'expression' | 'parts'> {
@@ -102,25 +78,6 @@ function answerOf(source: string, result: Result): Omit<Evaluation, 'expression'
   }
   const json = toJson(result);
   return { type: typeName(result), value: json instanceof CelError ? null : json, text, error: null };
-}
-
-function listed(
-  tree: Expr,
-  source: string,
-  seen: ReadonlyMap<Expr, { readonly values: readonly string[]; readonly rounds: number }>,
-): readonly EvaluatedPart[] {
-  const parts: EvaluatedPart[] = [];
-  const visit = (expr: Expr, depth: number): void => {
-    const found = seen.get(expr);
-    const listedHere = found !== undefined && expr.kind !== 'literal';
-    if (listedHere) {
-      const { start, end } = expr;
-      parts.push({ expression: source.slice(start, end), start, end, depth, ...found });
-    }
-    for (const part of partsOf(expr)) visit(part, listedHere ? depth + 1 : depth);
-  };
-  visit(tree, 0);
-  return parts;
 }
 
 /** Given variables are JSON, whatever they are called. */

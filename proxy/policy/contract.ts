@@ -56,7 +56,7 @@ export interface PolicyDeps {
 
 /** Compiles a policy, and decides whether it runs or is only named. */
 export interface DryRun {
-  request(policy: string, compile: () => RequestStep | null): RequestStep | null;
+  request(policy: string, spec: unknown, compile: () => RequestStep | null): RequestStep | null;
   response(policy: string, compile: () => ResponseStep | null): ResponseStep | null;
 }
 

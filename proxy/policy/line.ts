@@ -85,7 +85,7 @@ function requestLine<P, K extends keyof P & string>(
 ): RequestLine<P> {
   return (effective, deps) => {
     const make = (): RequestStep | null => compiled(effective, deps, { phase, policy, compile });
-    const run = deps.dryRun === undefined ? make() : deps.dryRun.request(policy, make);
+    const run = deps.dryRun === undefined ? make() : deps.dryRun.request(policy, effective.values[policy], make);
     return run === null ? null : { policy, stage, run, snapshot: deps.snapshot };
   };
 }

@@ -42,6 +42,23 @@ export interface ExplainedPolicy {
   readonly outcome: 'applied' | 'skipped' | 'denied' | 'notAsked';
   readonly details: string;
   readonly severity: Severity;
+  /** Before a request is read, on the request, or on the answer; that of a backend is taken to be an empty 200. */
+  readonly on: 'connection' | 'request' | 'response';
+  /** The conditions and rules that it looked at. */
+  readonly rules: readonly ExplainedRule[];
+}
+
+export interface ExplainedRule {
+  /** `allow`, `deny`, `require`, or `condition`. */
+  readonly mode: string;
+  readonly expression: string;
+  /** The resource that says so, where the policy does not name it. */
+  readonly source: string | null;
+  readonly holds: boolean;
+  /** Whether it refused the request. */
+  readonly decisive: boolean;
+  /** The values of its parts, in the order of the source, outer ones first; credentials are hidden. */
+  readonly parts: readonly { readonly expression: string; readonly value: string }[];
 }
 
 export interface ExplainedBackend {

@@ -41,7 +41,7 @@ async function explain(target: string, more: Partial<ExplainQuestion> = {}, text
     ...more,
   };
   const explanation = await explainFile(config, question, () => {});
-  return { ...explanation, text: renderExplanation(question, explanation, plainPaint) };
+  return { ...explanation, text: renderExplanation(question, explanation, { width: 80, paint: plainPaint }) };
 }
 
 const cart = (key: string): Partial<ExplainQuestion> => ({ method: 'POST', headers: [['X-Api-Key', key]] });
@@ -68,7 +68,7 @@ describe('explaining a request', () => {
 
   test('asks no service, and says so', async () => {
     const asked = await explain('/asked');
-    expect(asked.policies).toContainEqual(expect.objectContaining({ kind: 'extAuthz', outcome: 'notAsked' }));
+    expect(asked.policies).toContainEqual(expect.objectContaining({ kind: 'ext_auth', outcome: 'notAsked' }));
     expect(asked.answer.by).toBe('backend');
   });
 
@@ -95,5 +95,167 @@ describe('explaining a request', () => {
     await expect(explain('/', { port: 1 }, two)).rejects.toThrow('nothing listens on port 1');
     await expect(explain('/', { scheme: 'https' }, two)).rejects.toThrow('nothing listens for https');
     await expect(explain('/', { port: 8081, source: 'x' }, two)).rejects.toThrow('"x" is not an address');
+  });
+});
+
+describe('why a rule decides', () => {
+  const one = (policies: string, more = '') =>
+    `gateways: {default: {port: 80}}\n${more}\nroutes: [{name: r, policies: {${policies}}, backends: [{host: "127.0.0.1:9000"}]}]`;
+  const shown = async (text: string, more: Partial<ExplainQuestion> = {}) =>
+    explain('/a', { authority: 'shop.example', ...more }, text);
+
+  test('is told by the values of its parts, and by the resource that says so', async () => {
+    const rules = `authorization: {rules: [{deny: 'request.headers["x-a"] == "1"'}, {require: 'request.method in ["PUT", "POST"] && request.path == "/b"'}]}`;
+    const { policies } = await shown(one(rules));
+    expect(policies).toEqual([
+      expect.objectContaining({
+        kind: 'authorization',
+        outcome: 'denied',
+        details: 'a require rule does not hold (from route default/r)',
+        on: 'request',
+        rules: [
+          {
+            mode: 'deny',
+            expression: 'request.headers["x-a"] == "1"',
+            source: 'route default/r',
+            holds: false,
+            decisive: false,
+            parts: [
+              { expression: 'request.headers["x-a"] == "1"', value: 'fails: no such key: request.headers.x-a' },
+              { expression: 'request.headers["x-a"]', value: 'fails: no such key: request.headers.x-a' },
+            ],
+          },
+          expect.objectContaining({
+            mode: 'require',
+            decisive: true,
+            parts: expect.arrayContaining([
+              { expression: 'request.method in ["PUT", "POST"]', value: 'false' },
+              { expression: 'request.method', value: '"GET"' },
+            ]),
+          }),
+        ],
+      }),
+    ]);
+  });
+
+  test('is told of conditions, too', async () => {
+    const limits = `localRateLimit: {conditional: [{condition: 'request.path == "/b"', maxTokens: 1, fillInterval: 1m}, {condition: 'request.path == "/a"', maxTokens: 7, fillInterval: 1m}]}`;
+    const { policies } = await shown(one(limits));
+    expect(policies).toEqual([
+      expect.objectContaining({
+        kind: 'local_rate_limit',
+        outcome: 'applied',
+        details: expect.stringContaining('6 of 7 left'),
+        rules: [
+          expect.objectContaining({ mode: 'condition', expression: 'request.path == "/b"', holds: false }),
+          expect.objectContaining({ mode: 'condition', expression: 'request.path == "/a"', holds: true }),
+        ],
+      }),
+    ]);
+  });
+
+  test('hides the credentials that the rule looked at', async () => {
+    const rules = `authorization: {rules: ['request.headers["x-session"] == "a" || request.headers.authorization.startsWith("Bearer x") || request.uri == "" || request.headers.exists(name, name == "SECRET")']}`;
+    const { policies, text } = await explain(
+      '/a?access_token=SECRET',
+      {
+        headers: [
+          ['x-session', 'SECRET'],
+          ['authorization', 'Bearer SECRET'],
+        ],
+      },
+      one(rules, 'config: {sensitiveHeaders: [x-session]}'),
+    );
+    expect(policies[0]).toMatchObject({ outcome: 'denied' });
+    const values = policies[0]?.rules.flatMap(({ parts }) => parts.map(({ value }) => value)).join('\n');
+    expect(values).not.toContain('SECRET');
+    expect(values).toContain('<redacted>');
+    expect(text).not.toContain('is "SECRET');
+  });
+
+  test('is told of connections, which are closed without a word', async () => {
+    const network = `frontendPolicies: {networkAuthorization: {rules: [{deny: 'cidr("10.0.0.0/8").containsIP(source.address)'}]}}`;
+    const denied = await shown(one('', network), { source: '10.1.2.3' });
+    expect(denied.answer).toMatchObject({
+      by: 'gateway',
+      status: null,
+      message: 'the connection is closed without a word',
+    });
+    expect(denied.policies).toEqual([
+      expect.objectContaining({ kind: 'network_authorization', outcome: 'denied', on: 'connection' }),
+    ]);
+    expect(denied.text).toContain('source.address is "10.1.2.3"');
+    expect((await shown(one('', network), { source: '192.0.2.1' })).answer.by).toBe('backend');
+  });
+});
+
+describe('time', () => {
+  const route = (policies: string) =>
+    `gateways: {default: {port: 80}}\nroutes: [{policies: {${policies}}, backends: [{host: "127.0.0.1:9000"}]}]`;
+
+  test('passes in the order of what is due: the shorter of a delay and a deadline wins', async () => {
+    const of = async (delay: string) =>
+      (await explain('/', {}, route(`timeout: {requestTimeout: 3s}, delay: {duration: ${delay}}`))).answer;
+    expect(await of('1h')).toMatchObject({ by: 'gateway', status: 504, reason: 'Timeout' });
+    expect((await of('2s')).by).toBe('backend');
+  });
+
+  test('does not pass while a body is read', async () => {
+    const buffered = await explain(
+      '/',
+      { method: 'POST', body: Buffer.from('hello').toString('base64') },
+      route('timeout: {requestTimeout: 1ms}, buffer: {request: {maxBytes: 4}}'),
+    );
+    expect(buffered.answer).toMatchObject({ status: 413 });
+  });
+});
+
+describe('services that would be asked', () => {
+  const body = Buffer.from('{"a": 1}').toString('base64');
+
+  test('are named only when their turn comes, and what follows sees the request as it came', async () => {
+    const text = `
+gateways: {default: {port: 80}}
+routes:
+- policies:
+    timeout: {requestTimeout: 3s}
+    extAuthz: {conditional: [{condition: 'request.method == "PUT"', host: "127.0.0.1:1"}]}
+    remoteRateLimit: {host: "127.0.0.1:2", domain: d, descriptors: [{entries: [{key: k, value: 'request.headers["x-user"]'}]}]}
+    extProc: {host: "127.0.0.1:3"}
+    transformations: {request: {set: {x-a: 'string(json(request.body).a)'}}}
+  backends: [{host: "127.0.0.1:9000", policies: {backendAuth: {gcp: {}}, requestHeaderModifier: {set: {x-b: "1"}}}}]
+`;
+    const asked = async (more: Partial<ExplainQuestion>) =>
+      (await explain('/', { body, ...more }, text)).policies.map(({ kind, outcome }) => `${kind} ${outcome}`);
+    expect(await asked({ method: 'POST' })).toEqual([
+      'timeout applied',
+      'ext_auth skipped',
+      'remote_rate_limit skipped',
+      'ext_proc notAsked',
+      'transformation applied',
+      'backend_auth notAsked',
+      'request_header_modifier applied',
+    ]);
+    expect(await asked({ method: 'PUT', headers: [['x-user', 'ann']] })).toEqual(
+      expect.arrayContaining(['ext_auth notAsked', 'remote_rate_limit notAsked', 'ext_proc notAsked']),
+    );
+  });
+
+  test('are not, where the gateway makes the credentials itself', async () => {
+    const { policies } = await explain(
+      '/',
+      {},
+      `gateways: {default: {port: 80}}\nroutes: [{backends: [{host: "127.0.0.1:9000", policies: {backendAuth: {key: SECRET}}}]}]`,
+    );
+    expect(policies).toEqual([expect.objectContaining({ kind: 'backend_auth', outcome: 'applied' })]);
+    expect(JSON.stringify(policies)).not.toContain('SECRET');
+  });
+});
+
+describe('a port that carries no requests', () => {
+  test('is named', async () => {
+    const text = 'gateways: {default: {port: 90, listeners: [{name: t, protocol: TCP}]}}';
+    await expect(explain('/', { port: 90 }, text)).rejects.toThrow('port 90 carries connections, not requests');
+    await expect(explain('/', {}, text)).rejects.toThrow('nothing listens for http');
   });
 });
