@@ -20,6 +20,6 @@ function requestLine(facts: RequestFacts): string {
   const failure = error === undefined ? '' : `  ${error}`;
   const time = (startTime ?? '').slice(11, 23);
   return clean(
-    `${time}  ${status ?? '---'}  ${(method ?? '').padEnd(4)} ${(path ?? '').padEnd(PATH)}  ${way}${target}  ${formatMicros(totalUs)}${failure}`,
+    `${time}  ${status ?? '---'}  ${(method ?? '').padEnd(7)} ${(path ?? '').padEnd(PATH)}  ${way}${target}  ${formatMicros(totalUs)}${failure}`,
   );
 }

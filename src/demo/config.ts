@@ -78,6 +78,40 @@ routes:
     urlRewrite: {path: {prefix: /echo}}
   backends:
   - backend: echo
+# Callers show a key; the free plan may call six times a minute, and only editors may change anything. The upstream learns
+# the team and never sees the key.
+- name: orders
+  matches:
+  - path: {pathPrefix: /orders}
+  policies:
+    apiKey:
+      location: {header: {name: x-api-key}}
+      keys:
+      - {key: web-key, metadata: {team: web, plan: free, roles: [reader]}}
+      - {key: reports-key, metadata: {team: reports, plan: paid, roles: [reader, editor]}}
+    authorization:
+      rules:
+      - require: 'request.method in ["GET", "HEAD"] || "editor" in apiKey.roles'
+    localRateLimit:
+      conditional:
+      - {condition: 'apiKey.plan == "free"', requests: 6, unit: Minutes}
+    transformations:
+      request: {set: {x-team: apiKey.team}}
+      response: {set: {x-plan: apiKey.plan}}
+  backends:
+  - backend: echo
+# Pages of one other site may call this one.
+- name: catalog
+  matches:
+  - path: {pathPrefix: /catalog}
+  policies:
+    cors:
+      allowOrigins: ["https://shop.example"]
+      allowMethods: [GET]
+      allowHeaders: [content-type]
+      maxAge: 10m
+  backends:
+  - backend: echo
 - name: hello
   matches:
   - path: {exact: /hello}
@@ -96,6 +130,7 @@ export function demoCurls(port: number): readonly string[] {
   return [
     `curl -s http://localhost:${port}/echo -H 'x-team: red'`,
     `curl -s -i http://localhost:${port}/flaky`,
+    `curl -s -i http://localhost:${port}/orders -H 'x-api-key: web-key'`,
     `curl -s -N http://localhost:${port}/stream`,
   ];
 }

@@ -21,7 +21,7 @@ export async function startUpstreams(): Promise<DemoUpstreams> {
   const handlers: Readonly<Record<UpstreamName, Handler>> = {
     echo: echoAs('echo'),
     canary: echoAs('canary'),
-    slow: (request, response) => void setTimeout(() => echoAs('slow')(request, response), delayOf(request)),
+    slow: (request, response) => void setTimeout(() => echoAs('slow')(request, response), delayOf(request)).unref(),
     flaky: flaky(),
     failing: (_request, response) => sendJson(response, 500, { error: 'this upstream always fails' }),
     stream,
