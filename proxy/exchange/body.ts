@@ -34,13 +34,14 @@ export const emptyBody: Body = {
 
 /** A body that is wholly in memory; may be piped again and again (replays, mirrors). */
 export class BufferedBody implements Body {
-  readonly length: number;
+  /** None with trailers: they follow only where the framing tells no length (RFC 9112 section 7.1). */
+  readonly length: number | null;
   readonly bytes: Uint8Array;
   readonly trailers: Headers | null;
 
   constructor(bytes: Uint8Array, trailers: Headers | null = null) {
     this.bytes = bytes;
-    this.length = bytes.byteLength;
+    this.length = trailers === null || trailers.size === 0 ? bytes.byteLength : null;
     this.trailers = trailers;
   }
 

@@ -13,7 +13,8 @@ export type Collected =
  * Aborting cancels the body and gives `failed` with the signal's reason.
  */
 export function collect(body: Body, limitBytes: number, signal: AbortSignal | null = null): Promise<Collected> {
-  if ((body.length ?? 0) > limitBytes) return Promise.resolve({ kind: 'overflow', rest: body });
+  const known = body instanceof BufferedBody ? body.bytes.byteLength : (body.length ?? 0);
+  if (known > limitBytes) return Promise.resolve({ kind: 'overflow', rest: body });
   if (body instanceof BufferedBody) return Promise.resolve({ kind: 'whole', body });
   return new Promise((resolve) => {
     const finish = (collected: Collected): void => {

@@ -119,4 +119,11 @@ describe('collect', () => {
     const body = new BufferedBody(Buffer.from('abc'));
     expect(await collect(body, 3)).toEqual({ kind: 'whole', body });
   });
+
+  test('holds a body in memory to its limit, also one whose trailers leave it without a length', async () => {
+    const body = new BufferedBody(Buffer.from('abc'), Headers.from([['x-sum', '1']]));
+    expect(body.length).toBeNull();
+    expect((await collect(body, 3)).kind).toBe('whole');
+    expect((await collect(body, 2)).kind).toBe('overflow');
+  });
 });
