@@ -1,4 +1,4 @@
-import { type Body, type BodySink, BufferedBody } from '../../exchange/body.ts';
+import type { Body, BodySink } from '../../exchange/body.ts';
 import type { Headers } from '../../exchange/headers.ts';
 import { Ended } from './ended.ts';
 import type { Turn } from './turn.ts';
@@ -12,7 +12,7 @@ export function passTrailers(turn: Turn): void {
 
 /** Only bodies without a length can be followed by trailers that are not known yet. */
 export function mayHaveTrailers(body: Body): boolean {
-  return body.length === null || (body instanceof BufferedBody && body.trailers !== null);
+  return body.length === null;
 }
 
 async function lookAt(turn: Turn, trailers: Headers | null): Promise<Headers | null> {
