@@ -30,13 +30,18 @@ export function backendAuth(spec: BackendAuth, context: PolicyContext): RequestS
   return (exchange) => applyAll(kinds, { exchange, onError, from: 0 });
 }
 
-function failureReporter({ deps, source }: PolicyContext): (error: unknown) => Refusal {
+/** Tells the log, and a watched request, what went wrong; the client learns less. */
+type OnError = (error: unknown, exchange: Exchange) => Refusal;
+
+function failureReporter({ deps, source }: PolicyContext): OnError {
   const log = deps.log.scope('backend-auth');
-  return (error) => {
+  return (error, { trace }) => {
     const cause = error instanceof Error && error.cause !== undefined ? { cause: messageOf(error.cause) } : {};
     const fields = { source, error: messageOf(error), ...cause };
     if (error instanceof CallerError) log.info("a caller's credential was not taken", fields);
     else log.warn('backend authentication failed', fields);
+    if ('cause' in cause)
+      trace?.emit({ type: 'policyEvent', kind: 'backend_auth', details: `${fields.error}: ${cause.cause}` }, 'error');
     return authFailed(error);
   };
 }
@@ -58,7 +63,7 @@ export function backendSign({ values, sources }: Effective<BackendPolicies>, dep
     try {
       refusal = await signer.apply(exchange);
     } catch (error) {
-      refusal = onError(error);
+      refusal = onError(error, exchange);
     }
     done(signer, exchange, refusal);
     return refusal;
@@ -97,7 +102,7 @@ function compileKind(
 
 interface Applying {
   readonly exchange: Exchange;
-  readonly onError: (error: unknown) => Refusal;
+  readonly onError: OnError;
   readonly from: number;
 }
 
@@ -121,7 +126,7 @@ async function applyRest(
   kind: CredentialKind,
   { waiting, ...applying }: Applying & { readonly waiting: Promise<Refusal | null> },
 ): Promise<Outcome> {
-  const refusal = await waiting.catch(applying.onError);
+  const refusal = await waiting.catch((error: unknown) => applying.onError(error, applying.exchange));
   return done(kind, applying.exchange, refusal) ?? applyAll(kinds, applying);
 }
 

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../exchange/attributes.ts';
 import { readObject, readObjectText } from '../../jwt/compact.ts';
+import type { CloudResponse } from './cloud.ts';
 import { CredentialError } from './failure.ts';
 
 /** RFC 6749 appendix A.12: what a token is made of. */
@@ -49,21 +50,46 @@ export function claimsOf(token: string): JsonObject | null {
 
 /**
  * Why a service refused, for logs and traces: the error of RFC 6749 section 5.2, or that of a Google API, printable, of
- * bounded length and without words that could be credentials. Null when it does not say.
+ * bounded length, and without what could be a credential. Null when it does not say.
  */
-export function refusalIn(text: string): string | null {
+function refusalIn(text: string, secrets: readonly string[]): string | null {
   const answer = readObjectText(text);
   if (answer === null) return null;
   const { error } = answer;
   const told = isJsonObject(error) ? [error['status'], error['message']] : [error, answer['error_description']];
   const words = told.filter((part) => typeof part === 'string' && part !== '').join(': ');
-  return words === '' ? null : tamed(words);
+  return words === '' ? null : tamed(without(words, secrets));
+}
+
+/** Parameters of token requests that are not for anybody to read. */
+const SECRET_PARAMETERS: ReadonlySet<string> = new Set([
+  'subject_token',
+  'actor_token',
+  'assertion',
+  'client_secret',
+  'client_assertion',
+  'refresh_token',
+]);
+
+/** What must not be shown of a form that was sent. */
+export function secretsIn(form: URLSearchParams): string[] {
+  return [...form].flatMap(([name, value]) => (SECRET_PARAMETERS.has(name) ? [value] : []));
+}
+
+/** Why a service that was sent `secrets` refused, as the cause of an error; it goes to the log. */
+export function causeIn(text: string, secrets: readonly string[]): { readonly cause?: Error } {
+  const why = refusalIn(text, secrets);
+  return why === null ? {} : { cause: new Error(why) };
 }
 
 /** `who` did not give a token; its words go to the log. */
-export function refused(who: string, status: number, text: string): CredentialError {
-  const why = refusalIn(text);
-  return new CredentialError(`${who} answered ${status}`, why === null ? {} : { cause: new Error(why) });
+export function refused(who: string, { status, text }: CloudResponse, secrets: readonly string[]): CredentialError {
+  return new CredentialError(`${who} answered ${status}`, causeIn(text, secrets));
+}
+
+/** Services like to quote what they do not take. */
+function without(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((left, secret) => (secret === '' ? left : left.replaceAll(secret, '…')), text);
 }
 
 function tamed(text: string): string {

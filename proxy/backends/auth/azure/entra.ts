@@ -1,7 +1,7 @@
 import type { Secret } from '../../../../src/shared/secret.ts';
 import { type Cloud, CLOUD_TIMEOUT_MS } from '../cloud.ts';
 import { CredentialError } from '../failure.ts';
-import { endOf, readAnswer, refused, tokenIn } from '../token-answer.ts';
+import { endOf, readAnswer, refused, secretsIn, tokenIn } from '../token-answer.ts';
 import type { Expiring } from '../token-cache.ts';
 import type { AzureSource } from './compile.ts';
 
@@ -49,14 +49,15 @@ async function request(
   if (!TENANT.test(tenantId) || !URL.canParse(url))
     throw new CredentialError('the Azure tenant or authority of the environment is none');
   const nowMs = Date.now();
-  const { status, text } = await cloud.call({
+  const form = new URLSearchParams({ grant_type: 'client_credentials', ...parameters });
+  const response = await cloud.call({
     method: 'POST',
     url,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ grant_type: 'client_credentials', ...parameters }).toString(),
+    body: form.toString(),
     timeoutMs: CLOUD_TIMEOUT_MS,
   });
-  if (status !== 200) throw refused(WHO, status, text);
-  const answer = readAnswer(text, WHO);
+  if (response.status !== 200) throw refused(WHO, response, secretsIn(form));
+  const answer = readAnswer(response.text, WHO);
   return { value: tokenIn(answer, 'access_token', WHO), expiresAtMs: endOf(answer['expires_in'], nowMs) };
 }

@@ -15,9 +15,9 @@ const WHO = 'the managed identity endpoint';
 export function managedIdentity(identity?: AzureIdentity): AzureSource {
   return async (cloud, scope) => {
     const nowMs = Date.now();
-    const { status, text } = await cloud.call(requestFor(cloud, resourceOf(scope), identity));
-    if (status !== 200) throw refused(WHO, status, text);
-    return tokenOf(text, nowMs);
+    const response = await cloud.call(requestFor(cloud, resourceOf(scope), identity));
+    if (response.status !== 200) throw refused(WHO, response, [cloud.env('IDENTITY_HEADER') ?? '']);
+    return tokenOf(response.text, nowMs);
   };
 }
 

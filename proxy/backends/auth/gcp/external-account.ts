@@ -60,9 +60,9 @@ function subjectToken(source: JsonObject[string] | undefined): (cloud: Cloud) =>
 }
 
 async function fetchToken(cloud: Cloud, url: string, headers: Readonly<Record<string, string>>): Promise<string> {
-  const { status, text } = await cloud.call({ method: 'GET', url, headers, timeoutMs: CLOUD_TIMEOUT_MS });
-  if (status === 200) return text;
-  throw refused('the source of the Google credential', status, text);
+  const response = await cloud.call({ method: 'GET', url, headers, timeoutMs: CLOUD_TIMEOUT_MS });
+  if (response.status === 200) return response.text;
+  throw refused('the source of the Google credential', response, Object.values(headers));
 }
 
 function textsIn(headers: JsonObject[string] | undefined): Readonly<Record<string, string>> {

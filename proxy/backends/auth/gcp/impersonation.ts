@@ -29,15 +29,15 @@ function wish(want: GcpWant): object {
 }
 
 async function call(cloud: Cloud, url: string, token: string, body: object): Promise<string> {
-  const { status, text } = await cloud.call({
+  const response = await cloud.call({
     method: 'POST',
     url,
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: JSON.stringify(body),
     timeoutMs: CLOUD_TIMEOUT_MS,
   });
-  if (status === 200) return text;
-  throw refused(WHO, status, text);
+  if (response.status === 200) return response.text;
+  throw refused(WHO, response, [token]);
 }
 
 function accessToken(text: string): Expiring<string> {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../exchange/attributes.ts';
 import { type Cloud, CLOUD_TIMEOUT_MS } from '../cloud.ts';
 import { CredentialError } from '../failure.ts';
-import { claimedEnd, endOf, readAnswer, refused, tokenIn } from '../token-answer.ts';
+import { claimedEnd, endOf, readAnswer, refused, secretsIn, tokenIn } from '../token-answer.ts';
 import type { Expiring } from '../token-cache.ts';
 import type { GcpWant } from './source.ts';
 
@@ -21,15 +21,16 @@ export async function askForToken(
   want: GcpWant['kind'],
 ): Promise<Expiring<string>> {
   const nowMs = Date.now();
-  const { status, text } = await cloud.call({
+  const body = new URLSearchParams(form);
+  const response = await cloud.call({
     method: 'POST',
     url: addressIn(url),
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-    body: new URLSearchParams(form).toString(),
+    body: body.toString(),
     timeoutMs: CLOUD_TIMEOUT_MS,
   });
-  if (status !== 200) throw refused(WHO, status, text);
-  const answer = readAnswer(text, WHO);
+  if (response.status !== 200) throw refused(WHO, response, secretsIn(body));
+  const answer = readAnswer(response.text, WHO);
   if (want === 'idToken') return identity(tokenIn(answer, 'id_token', WHO));
   return { value: tokenIn(answer, 'access_token', WHO), expiresAtMs: endOf(answer['expires_in'], nowMs) };
 }

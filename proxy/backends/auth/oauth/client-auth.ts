@@ -7,30 +7,37 @@ import type { Headers } from '../../../exchange/headers.ts';
 import { tokenSigner } from '../../../jwt/sign.ts';
 import { CLOCK_LEEWAY_S } from '../jwt-sign.ts';
 
-/** Shows who the gateway is, in the headers or in the form of a token request. */
-export type ShowClient = (headers: Headers, form: URLSearchParams) => void | Promise<void>;
+/** How the gateway shows itself to a token endpoint. */
+export interface Client {
+  /** Writes into the headers or the form of a token request. */
+  show(headers: Headers, form: URLSearchParams): void | Promise<void>;
+  /** What must not be shown to others, when it stands in no form. */
+  readonly secret: string;
+}
 
 const ASSERTION_TTL_S = 300;
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** RFC 6749 section 2.3.1, RFC 7523 section 2.2; without settings nothing is shown. */
-export function clientAuth(spec: OAuthClientAuth | undefined, now: () => number = Date.now): ShowClient {
-  if (spec === undefined) return () => {};
+export function clientAuth(spec: OAuthClientAuth | undefined, now: () => number = Date.now): Client {
+  if (spec === undefined) return { show: () => {}, secret: '' };
   const { clientId } = spec;
   switch (spec.kind) {
     case 'clientSecretBasic': {
-      const authorization = basicCredentials(clientId, spec.clientSecret.reveal());
-      return (headers) => headers.set('authorization', authorization);
+      const secret = spec.clientSecret.reveal();
+      const authorization = basicCredentials(clientId, secret);
+      return { show: (headers) => headers.set('authorization', authorization), secret };
     }
     case 'clientSecretPost': {
       const secret = spec.clientSecret?.reveal();
-      return (_headers, form) => {
+      const show = (_headers: Headers, form: URLSearchParams): void => {
         form.set('client_id', clientId);
         if (secret !== undefined) form.set('client_secret', secret);
       };
+      return { show, secret: '' };
     }
     case 'privateKeyJwt':
-      return privateKeyJwt(spec, now);
+      return { show: privateKeyJwt(spec, now), secret: '' };
     default:
       return assertNever(spec);
   }

@@ -4,7 +4,7 @@ import { Headers } from '../../../exchange/headers.ts';
 import type { PolicyDeps } from '../../../policy/contract.ts';
 import { type CallOptions, ServiceError, type ServiceResponse } from '../../../services/contract.ts';
 import { CallerError, CredentialError } from '../failure.ts';
-import { readAnswer, refusalIn } from '../token-answer.ts';
+import { causeIn, readAnswer, secretsIn } from '../token-answer.ts';
 import { clientAuth } from './client-auth.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -22,14 +22,14 @@ export type AskEndpoint = (parameters: URLSearchParams, context: CallContext) =>
 /** Throws a `GwError` for a service that does not exist. */
 export function tokenEndpoint({ service, path, clientAuth: auth }: TokenEndpoint, deps: PolicyDeps): AskEndpoint {
   const client = deps.services.open(service);
-  const showClient = clientAuth(auth);
+  const gateway = clientAuth(auth);
   return async (parameters, context) => {
     const form = new URLSearchParams(parameters);
     const headers = Headers.from([
       ['content-type', 'application/x-www-form-urlencoded'],
       ['accept', 'application/json'],
     ]);
-    await showClient(headers, form);
+    await gateway.show(headers, form);
     const request = { method: 'POST', target: path, authority: null, headers, body: Buffer.from(form.toString()) };
     const options = { timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES, ...context };
     let response: ServiceResponse;
@@ -38,7 +38,7 @@ export function tokenEndpoint({ service, path, clientAuth: auth }: TokenEndpoint
     } catch (error) {
       throw unanswered(error);
     }
-    return objectIn(response);
+    return objectIn(response, [...secretsIn(form), gateway.secret]);
   };
 }
 
@@ -48,12 +48,11 @@ function unanswered(error: unknown): CredentialError {
   return new CredentialError(what, { cause: error });
 }
 
-function objectIn({ status, body }: ServiceResponse): JsonObject {
+function objectIn({ status, body }: ServiceResponse, secrets: readonly string[]): JsonObject {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
   if (status >= 200 && status < 300) return readAnswer(text, 'the token endpoint');
-  const why = refusalIn(text);
   const message = `the token endpoint answered ${status}`;
-  const options = why === null ? {} : { cause: new Error(why) };
+  const options = causeIn(text, secrets);
   // 401 and 403 are about the gateway: the endpoint does not take its own credentials.
   const callers = status >= 400 && status < 500 && status !== 401 && status !== 403;
   throw callers ? new CallerError(message, options) : new CredentialError(message, options);
