@@ -100,6 +100,28 @@ function wrapped(text: string): string[] {
   return lines;
 }
 
+describe('docs/troubleshooting.md', () => {
+  const rows = table(section(read('docs/troubleshooting.md'), 'Why was it refused?'));
+
+  test('has every reason of a refusal', () => {
+    const [, union = ''] = /export type Reason =([^;]*);/.exec(read('proxy/exchange/refusal.ts')) ?? [];
+    const reasons = [...union.matchAll(/'(\w+)'/g)].map(([, reason]) => reason);
+    expect(reasons.length).toBeGreaterThan(10);
+    expect(rows.map(([reason]) => reason)).toEqual(reasons.toSorted());
+  });
+
+  test('has the statuses that the code gives with each', () => {
+    const given = sources('proxy').flatMap((source) =>
+      [...source.matchAll(/\brefuse\(\s*(\d{3}),\s*'(\w+)'/g)].map(([, status, reason]) => `${reason} ${status}`),
+    );
+    const listed = rows.flatMap(([reason, statuses = '']) =>
+      [...statuses.matchAll(/\d{3}/g)].map(([status]) => `${reason} ${status}`),
+    );
+    expect(given.length).toBeGreaterThan(20);
+    expect([...new Set(given)].filter((each) => !listed.includes(each))).toEqual([]);
+  });
+});
+
 describe('docs/admin.md', () => {
   const page = read('docs/admin.md');
 
@@ -200,6 +222,11 @@ describe('docs/observability.md', () => {
     expect(named).toEqual(expect.arrayContaining([...logLevels, 'gateway', 'admin', 'listener', 'engine', 'request']));
   });
 });
+
+function sources(folder: string): readonly string[] {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+  return files.filter((file) => file.endsWith('.ts')).map((file) => read(`${folder}/${file}`));
+}
 
 function keysOf(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.keys(value) : [];
