@@ -7,7 +7,7 @@ import { fixture } from '../../e2e/clients.ts';
 import { connectProxy } from '../../e2e/connect-proxy.ts';
 import { echo, upstream, type Cleanup } from '../../e2e/gateway.ts';
 import { startProvider } from '../../e2e/openid.ts';
-import { serveRateLimit } from '../../services/envoy.ts';
+import { type ProcessCall, serveExtProc, serveRateLimit, structJson } from '../../services/envoy.ts';
 
 /** What stands behind the ports that examples name; each is started on a free port when an example uses it. */
 export const peers: Readonly<Record<number, (cleanup: Cleanup) => Promise<number>>> = {
@@ -25,6 +25,8 @@ export const peers: Readonly<Record<number, (cleanup: Cleanup) => Promise<number
   },
   /** An OpenID provider. */
   9003: async (cleanup) => cleanup.add(await startProvider('http://localhost:8080/oauth/callback')).port,
+  /** Names the caller, says no to secrets. */
+  9006: async (cleanup) => cleanup.add(await serveExtProc(noSecrets)).port,
   /** Two requests for each team. */
   9002: async (cleanup) => cleanup.add(await serveRateLimit(twoEach(new Map()))).port,
   /** Two endpoints of a service, which say their names. */
@@ -52,4 +54,23 @@ function twoEach(counts: Map<string, number>): (request: RateLimitRequest) => Ra
     if (left >= 0) return { overallCode: 'OK', statuses: [status] };
     return { overallCode: 'OVER_LIMIT', statuses: [status], rawBody: Buffer.from(`too many of ${team}`) };
   };
+}
+
+function noSecrets(call: ProcessCall): void {
+  call.onMessage(({ requestHeaders, requestBody, attributes }) => {
+    // `as`: what the public definitions say of these.
+    const named = attributes as Record<string, unknown> | undefined;
+    const { team = '' } = structJson(named?.['envoy.filters.http.ext_proc']);
+    const caller = { header: { key: 'x-caller', rawValue: Buffer.from(String(team)) } };
+    const { body = '' } = (requestBody ?? {}) as { body?: Uint8Array };
+    if (requestHeaders !== undefined)
+      call.send({
+        requestHeaders: { response: { headerMutation: { setHeaders: [caller] } } },
+        dynamicMetadata: { risk: 'low' },
+      });
+    else if (Buffer.from(body).includes('secret'))
+      call.send({ immediateResponse: { status: { code: 403 }, body: Buffer.from('no secrets') } });
+    else call.send({ requestBody: {} });
+  });
+  call.onEnd(() => call.end());
 }

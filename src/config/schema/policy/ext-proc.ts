@@ -12,10 +12,10 @@ const options = object('Which parts are sent, and how.', {
     '`none`, `buffered` (whole), `bufferedPartial` (its beginning), or `fullDuplexStreamed` (in pieces, as they come).',
   ),
   responseBodyMode: bodyMode.describe('The same for the response.'),
-  requestHeaderMode: sendMode,
-  responseHeaderMode: sendMode,
+  requestHeaderMode: sendMode.describe('Whether the head of the request is sent.'),
+  responseHeaderMode: sendMode.describe('The same for the response.'),
   requestTrailerMode: sendMode.describe('A body mode of `fullDuplexStreamed` sends trailers whatever this says.'),
-  responseTrailerMode: sendMode,
+  responseTrailerMode: sendMode.describe('The same for the response.'),
   allowModeOverride: z.boolean().default(false).describe('Whether the service may choose other modes for a request.'),
 });
 
@@ -26,7 +26,7 @@ function shapeOf(connection: z.ZodType) {
       .enum(['failClosed', 'failOpen'])
       .default('failClosed')
       .describe(
-        'When the service fails: `failClosed` answers 500; `failOpen` lets the request pass, unless some of its body was sent.',
+        'When the service fails, or an answer takes longer than `http.requestTimeout` of its `policies`: `failClosed` answers 500; `failOpen` lets the request pass, unless some of its body was sent.',
       ),
     metadataContext: z
       .record(z.string().min(1).max(256), celMap('Values of one namespace.'))
