@@ -44,7 +44,8 @@ export default class Explain extends GwCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Explain);
-    const question = await questionOf(this.rest, { port: flags.port, source: flags.from }, this.cli);
+    const place = { port: flags.port, source: flags.from, stdinTaken: flags.file === '-' };
+    const question = await questionOf(this.rest, place, this.cli);
     const source = configSourceOf({ file: flags.file }, this.cli);
     const surroundings = { cli: this.cli, tell: (text: string) => this.note(text) };
     const explanation =

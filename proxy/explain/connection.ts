@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 import type { ExplainQuestion } from '../../src/admin/protocol/explanation.ts';
 import type { Bind, GatewayConfig, Listener } from '../../src/config/ir/index.ts';
-import { GwError } from '../../src/shared/errors.ts';
+import { exitCodes, GwError } from '../../src/shared/errors.ts';
 import type { ConnectionFacts } from '../exchange/connection.ts';
 import { splitAuthority } from '../exchange/message.ts';
 import { chooseListener } from '../listener/choose.ts';
@@ -17,6 +17,7 @@ export function questionBind(config: GatewayConfig, question: ExplainQuestion): 
   if (named !== undefined) {
     throw new GwError(`port ${named.port} carries connections, not requests`, {
       code: 'GW_EXPLAIN_PORT',
+      exitCode: exitCodes.usage,
       hint: 'a port of an HTTP or HTTPS listener',
     });
   }
@@ -24,6 +25,7 @@ export function questionBind(config: GatewayConfig, question: ExplainQuestion): 
   if (question.port !== undefined) {
     throw new GwError(`nothing listens on port ${question.port}`, {
       code: 'GW_EXPLAIN_PORT',
+      exitCode: exitCodes.usage,
       hint: `one of the ports of the configuration: ${ports}`,
     });
   }
@@ -36,7 +38,7 @@ export function questionBind(config: GatewayConfig, question: ExplainQuestion): 
     only === undefined
       ? `nothing listens for ${question.scheme}`
       : `several ports listen for ${question.scheme}, and the URL names none of them`,
-    { code: 'GW_EXPLAIN_PORT', hint: `--port with one of ${ports}` },
+    { code: 'GW_EXPLAIN_PORT', exitCode: exitCodes.usage, hint: `--port with one of ${ports}` },
   );
 }
 
@@ -76,7 +78,11 @@ function sourceOf(text: string): { address: string; port: number } {
   const { host, port } = splitAuthority(text);
   const address = host.replace(/^\[|\]$/g, '');
   if (isIP(address) === 0) {
-    throw new GwError(`"${text}" is not an address`, { code: 'GW_EXPLAIN_SOURCE', hint: '10.0.0.7 or 10.0.0.7:4000' });
+    throw new GwError(`"${text}" is not an address`, {
+      code: 'GW_EXPLAIN_SOURCE',
+      exitCode: exitCodes.usage,
+      hint: '10.0.0.7 or 10.0.0.7:4000',
+    });
   }
   return { address, port: port ?? 40_000 };
 }

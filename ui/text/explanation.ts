@@ -145,8 +145,11 @@ function rejectedLine({ route, failed, expected, actual }: Explanation['rejected
 
 function answerLine({ answer, backend }: Explanation, drawing: Drawing): string {
   const { paint } = drawing;
-  if (answer.by === 'backend')
-    return paint('success', `forwarded to ${clean(backend?.endpoint ?? backend?.name ?? 'the backend')}`);
+  if (answer.by === 'backend') {
+    const drawn = (backend?.candidates.length ?? 0) > 1;
+    const to = clean(backend?.endpoint ?? backend?.name ?? 'the backend');
+    return paint('success', drawn ? `forwarded to one of the backends, as if drawn: ${to}` : `forwarded to ${to}`);
+  }
   const who = answer.by === 'policy' ? 'a policy' : 'the gateway';
   const why = [answer.reason, answer.message === null ? null : clean(answer.message)].filter((part) => part !== null);
   const status = answer.status === null ? 'nothing' : String(answer.status);
