@@ -48,7 +48,7 @@ export default class Lint extends GwCommand {
     const findings = lint(loaded).filter(({ code }) => flags.ignore?.includes(code) !== true);
     await this.out(
       flags.output === 'text'
-        ? renderFindings(findings, loaded.text, this.paint)
+        ? renderFindings(findings, loaded.shown(), this.paint)
         : await renderDocument(findings, flags.output),
     );
     if (flags.output === 'text' && findings.length === 0) await this.note('nothing found');

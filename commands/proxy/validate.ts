@@ -27,7 +27,7 @@ export default class ProxyValidate extends GwCommand {
         );
       else await this.out('Configuration is valid!\n');
       if (flags.output === 'text' && loaded.warnings.length > 0)
-        await this.note(renderIssues(loaded.warnings, loaded.text));
+        await this.note(renderIssues(loaded.warnings, loaded.shown()));
       return exitCodes.ok;
     } catch (error) {
       // A file that cannot be read is no finding about its content.

@@ -9,6 +9,7 @@ import { root as rootSchema } from '../schema/root.ts';
 import { problemsOf } from './decode.ts';
 import { expandText, type Environment, type Expanded } from './expand.ts';
 import { FileStore, type ReadFile } from './files.ts';
+import { maskedText } from './masked-text.ts';
 import { formatPath, type Path, type Problem } from './problem.ts';
 import { screen } from './screen.ts';
 import { readFromDisk, readSource, type ConfigSource, type SourceText } from './source.ts';
@@ -38,6 +39,8 @@ export interface LoadedConfig {
   readonly raw: unknown;
   /** The text as it was read. */
   readonly text: string;
+  /** The text with its secrets masked, for messages. */
+  shown(): string;
   /** Short hash of everything that took part: equal revisions mean equal configurations. */
   readonly revision: string;
   /** What does not stop the configuration from being used. */
@@ -113,12 +116,13 @@ async function check({ read, expanded, yaml, report, files, host }: Job): Promis
     config = normalize(context, specs);
   }
   report.problems([...problems, ...context.problems, ...(await textProblems(screened.texts))], yaml);
-  report.throwErrors();
+  report.throwErrors(yaml);
   return {
     config,
     files: [...(read.file === undefined ? [] : [read.file]), ...files.entries().map(([path]) => path)],
     raw,
     text: read.text,
+    shown: () => report.shown(yaml),
     revision: revisionOf(expanded.text, config, files),
     warnings: report.issues(),
     expressions: screened.texts.filter(({ kind }) => kind === 'cel'),
@@ -186,9 +190,17 @@ class Report {
     );
   }
 
-  throwErrors(): void {
+  /** `yaml` is what stands in the text, as soon as that is known. */
+  throwErrors(yaml?: Located): void {
     const issues = this.issues();
-    if (issues.some(({ severity }) => severity === 'error')) throw new ConfigError(issues, this.#source.text);
+    if (issues.some(({ severity }) => severity === 'error'))
+      throw new ConfigError(issues, yaml === undefined ? this.#source.text : this.shown(yaml));
+  }
+
+  /** The text without its secrets. */
+  shown(yaml: Located): string {
+    const place = (range: Range): Range => this.#originalRange(range);
+    return maskedText(this.#source.text, yaml, { schema: rootSchema, place });
   }
 
   #add(issue: ConfigIssue): void {

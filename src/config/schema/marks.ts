@@ -23,7 +23,7 @@ export type CheckKind =
 
 const checkMarks = z.registry<{ readonly kind: CheckKind }>();
 const notBuiltMarks = z.registry<NotBuiltMark>();
-const secretMarks = z.registry<{ readonly secret: true }>();
+const secretMarks = z.registry<{ readonly secret: true; readonly unlessPath?: true }>();
 
 /** Marks a key whose behaviour does not exist yet: it stays in the published schema and is refused at load. Building the feature means deleting this wrapper. */
 export function notBuilt<S extends z.ZodType>(schema: S, what: string): z.ZodOptional<S> {
@@ -43,6 +43,13 @@ export function notBuiltWhen<S extends z.ZodType>(schema: S, when: (value: unkno
 export function secret<S extends z.ZodType>(schema: S): S {
   const marked = copyOf(schema);
   secretMarks.add(marked, { secret: true });
+  return marked;
+}
+
+/** The same for a text that may be the path of a PEM file instead, which messages may name. */
+export function secretPem<S extends z.ZodType>(schema: S): S {
+  const marked = copyOf(schema);
+  secretMarks.add(marked, { secret: true, unlessPath: true });
   return marked;
 }
 
@@ -70,7 +77,15 @@ export function notBuiltMark(schema: z.core.$ZodType): NotBuiltMark | undefined 
 }
 
 export function isSecret(schema: z.core.$ZodType): boolean {
-  return secretMarks.has(schema);
+  // Not `has`: a schema that was described since is a copy, which inherits the mark.
+  return secretMarks.get(schema) !== undefined;
+}
+
+/** Whether messages may not show a value that stands at a schema. */
+export function hides(schema: z.core.$ZodType, value: unknown): boolean {
+  const mark = secretMarks.get(schema);
+  if (mark === undefined) return false;
+  return mark.unlessPath !== true || typeof value !== 'string' || value.includes('-----BEGIN');
 }
 
 /** Has values of this schema looked at by `load/check-value.ts`, whatever else is wrong around them. */

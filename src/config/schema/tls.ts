@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { notBuilt, notBuiltWhen, secret } from './marks.ts';
+import { notBuilt, notBuiltWhen, secretPem } from './marks.ts';
 import { object, oneSpelling, withRule } from './build.ts';
 import { pemSource } from './scalars.ts';
 
@@ -59,7 +59,7 @@ export const tlsServer = withRule(
           '`static`: one certificate; `dynamicCa`: `cert` and `key` are a CA that mints a certificate per server name.',
         ),
       cert: pemSource.optional().describe('Certificate chain, leaf first.'),
-      key: secret(pemSource).optional().describe('Private key of the leaf.'),
+      key: secretPem(pemSource).optional().describe('Private key of the leaf.'),
       root: pemSource
         .optional()
         .describe('CA bundle for client certificates: with it, clients have to present one and it is verified.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { object, withRule } from '../build.ts';
-import { notBuilt, secret } from '../marks.ts';
+import { notBuilt, secretPem } from '../marks.ts';
 import { pemSource, shortString, singleHostname } from '../scalars.ts';
 import { keyExchangeGroups } from '../tls.ts';
 
@@ -10,7 +10,7 @@ export const backendTls = withRule(
     'Connects to the backend with TLS.',
     {
       cert: pemSource.optional().describe('Client certificate chain; together with `key`.'),
-      key: secret(pemSource).optional().describe('Private key of the client certificate.'),
+      key: secretPem(pemSource).optional().describe('Private key of the client certificate.'),
       root: pemSource
         .optional()
         .describe('CA bundle that the backend is verified against. Default: the roots of the system.'),
