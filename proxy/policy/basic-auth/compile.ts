@@ -1,6 +1,7 @@
 import type { BasicAuth, HtpasswdUser } from '../../../src/config/ir/index.ts';
 import { messageOf } from '../../../src/shared/errors.ts';
 import { compileLocation } from '../../credentials/location.ts';
+import { octetsOf } from '../../credentials/octets.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import { Headers } from '../../exchange/headers.ts';
 import { refuse } from '../../exchange/refusal.ts';
@@ -77,6 +78,7 @@ export function basicAuth(spec: BasicAuth, { source, deps }: PolicyContext): Req
 function challenge({ location, realm }: BasicAuth, why: string): Outcome {
   const toProxy = location.kind === 'header' && location.name === 'proxy-authorization';
   const value = `Basic realm="${realm.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
-  const headers = Headers.from([[toProxy ? 'proxy-authenticate' : 'www-authenticate', value]]);
+  // RFC 7617 section 2.1: the charset is UTF-8.
+  const headers = Headers.from([[toProxy ? 'proxy-authenticate' : 'www-authenticate', octetsOf(value)]]);
   return { kind: 'fail', refusal: { ...refuse(toProxy ? 407 : 401, 'BasicAuth', `${FAILURE}: ${why}`), headers } };
 }

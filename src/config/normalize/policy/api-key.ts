@@ -15,6 +15,12 @@ export function apiKey(context: Context, spec: ApiKeySpec, path: Path): ApiKeyAu
     const earlier = seen.get(hash);
     if (earlier === undefined) seen.set(hash, index);
     else context.report([...path, 'keys', index], 'GW_CONFIG_CONFLICT', `keys[${earlier}] is the same key`);
+    if (hash === EMPTY)
+      context.report(
+        [...path, 'keys', index, 'keyHash'],
+        'GW_CONFIG_VALUE',
+        'is the hash of an empty key, which anybody has',
+      );
     const { metadata, allowedModels } = entry;
     return {
       hash: new Secret(hash),
@@ -24,6 +30,9 @@ export function apiKey(context: Context, spec: ApiKeySpec, path: Path): ApiKeyAu
   });
   return { mode: spec.mode, location: credentialLocation(spec.location, bearerLocation), keys };
 }
+
+/** What a script writes whose variable was not set. */
+const EMPTY = sha256('');
 
 function sha256(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex');
