@@ -26,7 +26,7 @@ import { BackendProgram, type MirrorProgram, RouteProgram } from './program.ts';
 export interface EngineDeps {
   readonly backends: Omit<BackendDeps, 'rows'>;
   readonly metrics: ThreadMetrics;
-  readonly policies: Omit<PolicyDeps, 'maxBufferSize' | 'expressions' | 'services' | 'cloud'>;
+  readonly policies: Omit<PolicyDeps, 'maxBufferSize' | 'streamIdleTimeoutMs' | 'expressions' | 'services' | 'cloud'>;
   /** Files and endpoints that credentials come from; none where nothing is called. */
   readonly cloud?: CloudAccess | undefined;
   /** By the settings that expressions depend on. */
@@ -76,6 +76,7 @@ export class Engine {
     this.#policyDeps = {
       ...options.deps.policies,
       maxBufferSize: config.frontend.http.maxBufferSize,
+      streamIdleTimeoutMs: config.frontend.http.streamIdleTimeoutMs,
       expressions: options.deps.expressions(config),
       services: options.deps.services(this.backends),
       cloud: cloudOf(options.deps.cloud ?? noCloudAccess, config.process.credentialEnvironment ?? {}),

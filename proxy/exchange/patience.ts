@@ -12,9 +12,9 @@ export class Patience {
   #refusal: Refusal | null = null;
 
   constructor(exchange: Exchange, clock: Clock) {
-    this.#unlisten = exchange.onClientGone(() => this.#end(clientLeft));
+    this.#unlisten = exchange.onClientGone(() => this.end(clientLeft));
     const { deadlineAt } = exchange;
-    const late = (): void => this.#end(requestTimeout);
+    const late = (): void => this.end(requestTimeout);
     this.#unschedule = deadlineAt === null ? null : clock.schedule(late, deadlineAt - clock.now());
   }
 
@@ -34,7 +34,8 @@ export class Patience {
     this.#unschedule?.();
   }
 
-  #end(refusal: Refusal): void {
+  /** Gives the work up, for the first reason that there is. */
+  end(refusal: Refusal): void {
     this.#refusal ??= refusal;
     this.#abort.abort(new Error(refusal.message));
   }

@@ -33,6 +33,8 @@ export interface PolicyDeps {
   readonly clock: Clock;
   /** `frontendPolicies.http.maxBufferSize`, bytes. */
   readonly maxBufferSize: number;
+  /** `frontendPolicies.http.streamIdleTimeout`, milliseconds. */
+  readonly streamIdleTimeoutMs: number;
   /** Compiles expressions; what they read is collected before the phase begins that they belong to. */
   readonly expressions: Expressions;
   readonly services: Services;

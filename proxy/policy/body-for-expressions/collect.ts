@@ -1,10 +1,10 @@
 import { BufferedBody } from '../../exchange/body.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
+import { holdResponse } from '../../exchange/held-response.ts';
 import type { HttpResponse } from '../../exchange/message.ts';
 import { bodyRefusal, Patience } from '../../exchange/patience.ts';
 import { type Peeked, peekBody } from '../../exchange/peek.ts';
-import { type Refusal, refuse } from '../../exchange/refusal.ts';
-import { clientLeft } from '../../exchange/wait.ts';
+import type { Refusal } from '../../exchange/refusal.ts';
 import type { PolicyDeps, RequestStep, ResponseStep } from '../contract.ts';
 import { next } from '../contract.ts';
 import type { NamedResponseStep, NamedStep } from '../run.ts';
@@ -46,25 +46,27 @@ interface Failed {
 }
 
 /** Reads the response body for the expressions that follow. */
-export function collectResponseBody({ limitBytes, deps }: CollectOptions): NamedResponseStep {
+export function collectResponseBody(options: CollectOptions): NamedResponseStep {
+  const { deps } = options;
   const run: ResponseStep = (exchange, response) => {
     const { body } = response;
     if (response.status === 101 || exchange.request.upgrade !== null) return null;
     if (body.length === 0 || body instanceof BufferedBody) return null;
-    return readResponse(exchange, response, limitBytes);
+    return readResponse(exchange, response, options);
   };
   return { policy: 'body', stage: null, run, snapshot: deps.responseSnapshot };
 }
 
-async function readResponse(exchange: Exchange, response: HttpResponse, limitBytes: number): Promise<Refusal | null> {
-  const abort = new AbortController();
-  const unlisten = exchange.onClientGone(() => abort.abort(new Error(clientLeft.message)));
-  const peeked = await peekBody(response.body, limitBytes, abort.signal);
-  unlisten();
-  if (peeked.kind === 'failed') {
-    if (exchange.clientGone) return clientLeft;
-    return refuse(502, 'UpstreamFailure', `response body was cut: ${peeked.error.message}`);
-  }
+async function readResponse(
+  exchange: Exchange,
+  response: HttpResponse,
+  { limitBytes, deps }: CollectOptions,
+): Promise<Refusal | null> {
+  const { result: peeked, refusalFor } = await holdResponse(exchange, response.body, {
+    limits: deps,
+    read: (body, signal) => peekBody(body, limitBytes, signal),
+  });
+  if (peeked.kind === 'failed') return refusalFor(peeked.error);
   response.body = peeked.body;
   const bodies = exchange.progress?.bodies;
   if (bodies !== undefined && !peeked.whole) bodies.responsePrefix = peeked.bytes;

@@ -3,10 +3,11 @@ import type { Body } from '../../exchange/body.ts';
 import type { Collected } from '../../exchange/collect.ts';
 import { collect } from '../../exchange/collect.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
+import { holdResponse } from '../../exchange/held-response.ts';
 import type { HttpResponse } from '../../exchange/message.ts';
+import { bodyRefusal, Patience } from '../../exchange/patience.ts';
 import type { Refusal } from '../../exchange/refusal.ts';
 import { refuse } from '../../exchange/refusal.ts';
-import { clientLeft, requestTimeout } from '../../exchange/wait.ts';
 import type { Outcome, PolicyContext, RequestStep, ResponseStep } from '../contract.ts';
 import { next } from '../contract.ts';
 
@@ -24,9 +25,11 @@ const responseTooLarge: Refusal = {
 export function bufferRequest(spec: BufferLimit, context: PolicyContext): RequestStep {
   const limitBytes = spec.maxBytes ?? context.deps.maxBufferSize;
   const read = async (exchange: Exchange): Promise<Outcome> => {
-    const collected = await collectInTime(exchange, limitBytes, context);
+    const patience = new Patience(exchange, context.deps.clock);
+    const collected = await collect(exchange.request.body, limitBytes, patience.signal);
+    patience.release();
     report(exchange, outcomeOf('request', collected, spec), context.source);
-    if (collected.kind === 'failed') return { kind: 'fail', refusal: requestFailure(exchange, collected.error) };
+    if (collected.kind === 'failed') return { kind: 'fail', refusal: bodyRefusal(collected.error, patience) };
     const body = acceptedBody(collected, spec);
     if (body === null) return { kind: 'fail', refusal: requestTooLarge };
     exchange.request.body = body;
@@ -50,12 +53,12 @@ export function bufferRequest(spec: BufferLimit, context: PolicyContext): Reques
 export function bufferResponse(spec: BufferLimit, context: PolicyContext): ResponseStep {
   const limitBytes = spec.maxBytes ?? context.deps.maxBufferSize;
   const read = async (exchange: Exchange, response: HttpResponse): Promise<Refusal | null> => {
-    const abort = new AbortController();
-    const unlisten = exchange.onClientGone(() => abort.abort(new Gone('client went away')));
-    const collected = await collect(response.body, limitBytes, abort.signal);
-    unlisten();
+    const { result: collected, refusalFor } = await holdResponse(exchange, response.body, {
+      limits: context.deps,
+      read: (body, signal) => collect(body, limitBytes, signal),
+    });
     report(exchange, outcomeOf('response', collected, spec), context.source);
-    if (collected.kind === 'failed') return responseFailure(collected.error);
+    if (collected.kind === 'failed') return refusalFor(collected.error);
     const body = acceptedBody(collected, spec);
     if (body === null) return responseTooLarge;
     response.body = body;
@@ -76,32 +79,6 @@ function acceptedBody(collected: Exclude<Collected, { kind: 'failed' }>, spec: B
   if (spec.failureMode === 'failOpen') return collected.rest;
   collected.rest.cancel();
   return null;
-}
-
-/** Stops reading at the request's deadline, and when the client leaves. */
-async function collectInTime(exchange: Exchange, limitBytes: number, { deps }: PolicyContext): Promise<Collected> {
-  const abort = new AbortController();
-  const { deadlineAt } = exchange;
-  const unlisten = exchange.onClientGone(() => abort.abort(new Gone('client went away')));
-  const late = (): void => abort.abort(new TooLate('request timeout'));
-  const unschedule = deadlineAt === null ? null : deps.clock.schedule(late, deadlineAt - deps.clock.now());
-  const collected = await collect(exchange.request.body, limitBytes, abort.signal);
-  unlisten();
-  unschedule?.();
-  return collected;
-}
-
-class TooLate extends Error {}
-class Gone extends Error {}
-
-function requestFailure(exchange: Exchange, error: Error): Refusal {
-  if (error instanceof TooLate) return requestTimeout;
-  if (error instanceof Gone || exchange.clientGone) return clientLeft;
-  return refuse(400, 'InvalidRequest', `request body was cut: ${error.message}`);
-}
-
-function responseFailure(error: Error): Refusal {
-  return error instanceof Gone ? clientLeft : refuse(502, 'UpstreamFailure', `response body was cut: ${error.message}`);
 }
 
 interface Told {

@@ -23,6 +23,7 @@ export function deps(): TestDeps {
   return {
     clock: new ManualClock(),
     maxBufferSize: 8,
+    streamIdleTimeoutMs: 300_000,
     expressions: createExpressions(),
     services: {
       open: () => {
