@@ -46,7 +46,7 @@ class Answering {
   readonly #response: HttpResponse;
   readonly #conversation: Conversation;
   readonly #context: PolicyContext;
-  #startedAt: number | null = null;
+  readonly #startedAt: number | null;
 
   constructor(
     exchange: Exchange,
@@ -73,8 +73,9 @@ class Answering {
       return null;
     } catch (error) {
       conversation.cancel('the response was not let pass');
-      if (patience.refusal !== null) return patience.refusal;
-      if (error instanceof BodyCut) return refuse(502, 'UpstreamFailure', `response body was cut: ${error.message}`);
+      if (patience.refusal !== null) return this.#fail(patience.refusal);
+      if (error instanceof BodyCut)
+        return this.#fail(refuse(502, 'UpstreamFailure', `response body was cut: ${error.message}`));
       if (error instanceof Ended) return this.notPassed(error);
       throw error;
     } finally {
@@ -85,10 +86,7 @@ class Answering {
   /** The service has answered by itself, or has failed. */
   notPassed(ended: Ended): Refusal | null {
     this.#conversation.skipped = true;
-    if (ended.immediate === null) {
-      this.#tell(`failed: ${ended.message}`, 'error');
-      return failed(ended);
-    }
+    if (ended.immediate === null) return this.#fail(failed(ended));
     const answer = immediateAnswer(ended.immediate, this.#exchange.request);
     if (answer.kind === 'refusal') {
       this.#tell(`direct response with status ${answer.refusal.status}`, 'warn');
@@ -100,6 +98,11 @@ class Answering {
     this.#response.body.cancel();
     Object.assign(this.#response, answer.response);
     return null;
+  }
+
+  #fail(refusal: Refusal): Refusal {
+    this.#tell(`failed: ${refusal.message}`, 'error');
+    return refusal;
   }
 
   #tell(what: string, severity: 'info' | 'warn' | 'error'): void {

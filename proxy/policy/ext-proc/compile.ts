@@ -2,6 +2,7 @@ import type { Choice } from '../../../src/config/ir/policy/conditional.ts';
 import type { ExtProc } from '../../../src/config/ir/policy/ext-proc.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import { bodyRefusal, type Patience } from '../../exchange/patience.ts';
+import type { Refusal } from '../../exchange/refusal.ts';
 import { compileChoice } from '../conditional.ts';
 import { next, type Outcome, type PolicyContext, type RequestStep } from '../contract.ts';
 import { Conversation } from './conversation.ts';
@@ -85,22 +86,23 @@ class Asking {
   ): Outcome {
     const conversation = this.#conversation;
     conversation.cancel('the request was not let pass');
-    if (error instanceof BodyCut) {
-      conversation.skipped = true;
-      return { kind: 'fail', refusal: bodyRefusal(error.cause, patience) };
-    }
-    if (!(error instanceof Ended)) throw error;
+    if (!(error instanceof BodyCut || error instanceof Ended)) throw error;
     conversation.skipped = true;
+    if (error instanceof BodyCut) return this.#fail(bodyRefusal(error.cause, patience), startedAt);
     if (patience.refusal === null && this.#mayPass(error, passage)) {
       passage.pass();
       this.#tell(`let pass: ${error.message}`, { startedAt, severity: 'warn' });
       return next;
     }
     passage.abandon(error);
-    if (patience.refusal !== null) return { kind: 'fail', refusal: patience.refusal };
+    if (patience.refusal !== null) return this.#fail(patience.refusal, startedAt);
     if (error.immediate !== null) return this.#answered(error.immediate, startedAt);
-    this.#tell(`failed: ${error.message}`, { startedAt, severity: 'error' });
-    return { kind: 'fail', refusal: failed(error) };
+    return this.#fail(failed(error), startedAt);
+  }
+
+  #fail(refusal: Refusal, startedAt: number | null): Outcome {
+    this.#tell(`failed: ${refusal.message}`, { startedAt, severity: 'error' });
+    return { kind: 'fail', refusal };
   }
 
   /** A failure is forgiven as long as the service has got nothing of the body. */

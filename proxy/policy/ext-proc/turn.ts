@@ -79,7 +79,7 @@ export class Turn {
     this.mutate(reply.headerMutation);
     if (reply.dynamicMetadata !== null) {
       exchange.attributes.extproc = { ...exchange.attributes.extproc, ...reply.dynamicMetadata };
-      this.changes.push(`${Object.keys(reply.dynamicMetadata).length} entries of metadata`);
+      this.changes.push(`${count(Object.keys(reply.dynamicMetadata).length, 'value')} of metadata`);
     }
     conversation.override(reply, direction.side);
   }
@@ -88,7 +88,8 @@ export class Turn {
     this.parts.direction.mutate(mutation);
     const set = mutation?.setHeaders?.length ?? 0;
     const removed = mutation?.removeHeaders?.length ?? 0;
-    if (set + removed > 0) this.changes.push(`${set} headers set, ${removed} removed`);
+    if (set > 0) this.changes.push(`${count(set, 'header')} set`);
+    if (removed > 0) this.changes.push(`${count(removed, 'header')} removed`);
   }
 
   /** Sends a body in one message. Rejects with `Ended`. */
@@ -103,7 +104,7 @@ export class Turn {
     );
     const answer = await conversation.within(answering);
     lane.listen(null);
-    if (answer.body !== null) this.changes.push(`body replaced by ${answer.body.byteLength} bytes`);
+    if (answer.body !== null) this.changes.push(`body replaced by ${count(answer.body.byteLength, 'byte')}`);
     return answer;
   }
 
@@ -126,4 +127,8 @@ export class Turn {
     const { ended } = this.parts.conversation;
     return error === ended ? ended : new BodyCut(error);
   }
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
