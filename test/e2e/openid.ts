@@ -87,7 +87,7 @@ export async function startProvider(
 const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' });
 
 /** The library warns that it is set up for a test, which it is. */
-function quietly<T>(make: () => T): T {
+export function quietly<T>(make: () => T): T {
   const { warn } = console;
   console.warn = () => {};
   try {
