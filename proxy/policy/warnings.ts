@@ -1,11 +1,14 @@
-import type { GatewayConfig, HttpRoute, TargetedPolicy } from '../../src/config/ir/index.ts';
+import type { GatewayConfig, HttpRoute, TargetedPolicy, TcpRoute } from '../../src/config/ir/index.ts';
 import type { AnyRoute } from './target.ts';
-import { backendFits, describeTarget, listenerFit, policySource, routeFit, serviceFit } from './target.ts';
+import { backendFits, describeTarget, listenerFit, policySource, routeFit, routeSource, serviceFit } from './target.ts';
 
-/** What is valid in `policies[]` and yet has no effect: attached to nothing, or hidden by an earlier entry. */
+/** What is valid and yet has no effect: attached to nothing or to what it cannot change, or hidden by an earlier entry. */
 export function policyWarnings(config: GatewayConfig): readonly string[] {
   return [
     ...config.policies.flatMap((policy) => attachmentWarning(config, policy) ?? bytesWarning(config, policy)),
+    ...config.binds.flatMap(({ listeners }) =>
+      listeners.flatMap(({ tcpRoutes }) => tcpRoutes.flatMap((route) => namedBackendWarnings(config, route))),
+    ),
     ...hiddenWarnings(config.policies),
   ];
 }
@@ -16,7 +19,21 @@ function attachmentWarning(config: GatewayConfig, policy: TargetedPolicy): strin
 }
 
 /** Policies that mean something where only bytes pass. */
-const BYTES_KEYS: ReadonlySet<string> = new Set(['backendTLS', 'backendTunnel']);
+const BYTES_KEYS: ReadonlySet<string> = new Set(['backendTLS', 'backendTunnel', 'tcp', 'health']);
+
+/** A named backend may serve routes of both kinds; what guards its requests does not guard its bytes. */
+function namedBackendWarnings(config: GatewayConfig, route: TcpRoute): string[] {
+  return route.backends.flatMap(({ target }) => {
+    if (target.kind !== 'reference') return [];
+    const named = config.backends.find(({ backend }) => backend.key === target.backend);
+    const idle = Object.keys(named?.policies ?? {}).filter((key) => !BYTES_KEYS.has(key));
+    if (idle.length === 0) return [];
+    const kinds = idle.join(', ');
+    return [
+      `policies of backend ${named?.name ?? ''} have no effect on ${routeSource(route)}, which carries bytes: ${kinds}`,
+    ];
+  });
+}
 
 function bytesWarning(config: GatewayConfig, policy: TargetedPolicy): string[] {
   const { target } = policy;

@@ -5,11 +5,15 @@ import type { GatewayConfig, TargetedPolicy } from '../../../src/config/ir/index
 import { about, onGateway, onListener, onPort, place, route, toRoute, traffic } from './build.ts';
 
 const timeout = { timeout: { requestTimeoutMs: 1 } };
-const tcpRoute = { name: 'bytes', namespace: 'default' };
+const tcpRoute = { name: 'bytes', namespace: 'default', backends: [{ target: { kind: 'reference', backend: '/b' } }] };
 
 function warningsOf(...policies: TargetedPolicy[]): readonly string[] {
+  return warningsWith({}, policies);
+}
+
+function warningsWith(ofBackend: object, policies: TargetedPolicy[]): readonly string[] {
   const listener = { ...place.listener, routes: [route('r', {}, { ruleName: 'one' })], tcpRoutes: [tcpRoute] };
-  const backends = [{ name: 'b', backend: { kind: 'dynamic', key: '/b' }, policies: {} }];
+  const backends = [{ name: 'b', backend: { kind: 'dynamic', key: '/b' }, policies: ofBackend }];
   const services = [{ hostname: 'b.svc', namespace: 'ns', ports: { 80: 8080 } }];
   const config = {
     binds: [{ ...place.bind, listeners: [listener] }],
@@ -67,6 +71,13 @@ describe('policyWarnings', () => {
       ),
     ).toEqual([
       'policy default/a on route default/bytes has no effect: timeout needs requests, and a TCP route carries bytes',
+    ]);
+  });
+
+  test('names what a backend says about requests where a route carries bytes to it', () => {
+    const policies = { backendTLS: { verify: 'none' }, authorization: { rules: [] }, http: {} };
+    expect(warningsWith(policies, [])).toEqual([
+      'policies of backend b have no effect on route default/bytes, which carries bytes: authorization, http',
     ]);
   });
 
