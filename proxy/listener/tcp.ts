@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { RouteBackend, TcpRoute } from '../../src/config/ir/index.ts';
 import { messageOf } from '../../src/shared/errors.ts';
 import { joinHostPort } from '../backends/connect.ts';
+import { connectionFailure } from '../backends/connection-failure.ts';
 import type { ConnectionFacts } from '../exchange/connection.ts';
 import type { ListenerDependencies, TcpOutcome, TcpRecord } from './contract.ts';
 import { Splice, type SpliceEnd } from './splice.ts';
@@ -82,7 +83,7 @@ class TcpProxy {
     this.#client.off('close', this.#onEarlyClose);
     const splice = new Splice(this.#client, backend, {
       idleMs: this.#start.idleMs,
-      onEnd: (end) => this.#report(end.outcome, end.error?.message ?? null, end),
+      onEnd: (end) => this.#report(end.outcome, errorOf(end), end),
     });
     splice.start();
   }
@@ -114,6 +115,11 @@ class TcpProxy {
     };
     this.#deps.onTcpClosed(record);
   }
+}
+
+function errorOf({ outcome, error }: SpliceEnd): string | null {
+  if (error === null) return null;
+  return outcome === 'backendReset' ? connectionFailure(error, '').message : error.message;
 }
 
 /** `ip:port` that the way to the backend leads to; null for a unix socket. */

@@ -89,7 +89,26 @@ describe('a TCP route', () => {
     const { port, logged } = await gateway(`${TCP}\ntcpRoutes: [{backends: [{host: "127.0.0.1:${server.port}"}]}]`);
     const raw = client(port(90)).write('x');
     await raw.closed;
-    await logged('protocol=tcp', 'error=');
+    await logged('protocol=tcp', 'error="connection reset"');
+  });
+
+  test('whose backend wants a client certificate closes the client and says so in the log', async () => {
+    const secure = tls.createServer({
+      cert: fixture('a.crt'),
+      key: fixture('a.key'),
+      ca: fixture('client-ca.crt'),
+      requestCert: true,
+    });
+    secure.listen(0, '127.0.0.1');
+    await once(secure, 'listening');
+    cleanup.add({ close: () => secure.close() });
+    const address = secure.address();
+    const backendPort = typeof address === 'object' && address !== null ? address.port : 0;
+    const { port, logged } = await gateway(
+      `${TCP}\ntcpRoutes: [{policies: {backendTLS: {root: ${fixturePath('ca.crt')}, hostname: a.example.com}}, backends: [{host: "127.0.0.1:${backendPort}"}]}]`,
+    );
+    await client(port(90)).closed;
+    await logged('protocol=tcp', 'error="the backend requires a client certificate"');
   });
 
   test('without a backend closes', async () => {
