@@ -9,31 +9,39 @@ import type { FunctionDef } from './host.ts';
 export function callCode<C>(compiler: Compiler<C>, def: FunctionDef, args: readonly Expr[], at: number): Compiled<C> {
   const parts = args.map((arg) => compiler.compile(arg));
   const code = applied(
-    def,
+    specialized(def, parts),
     parts.map((part) => part.code),
     at,
   );
   return def.impure === true ? dynamic(code) : compiler.fold(parts, code);
 }
 
+function specialized<C>(def: FunctionDef, parts: readonly Compiled<C>[]): FunctionDef {
+  const metered = def.specialize?.(parts.map((part) => part.constant));
+  return metered === undefined ? def : { ...def, metered };
+}
+
 function applied<C>(def: FunctionDef, args: readonly Code<C>[], at: number): Code<C> {
-  const { apply, weight = 1 } = def;
+  const { apply, metered, weight = 1 } = def;
   const [first, second] = args;
   // One and two arguments are nearly all there are: without the list they take half the time.
-  if (first !== undefined && args.length === 1 && def.metered === undefined) {
+  if (first !== undefined && args.length === 1 && metered === undefined) {
     return (frame) => {
       const a = first(frame);
       if (a instanceof CelError) return a;
       return frame.spend((1 + costOf(a)) * weight) ? located(apply(a), at) : exhausted();
     };
   }
-  if (first !== undefined && second !== undefined && args.length === 2 && def.metered === undefined) {
+  if (first !== undefined && second !== undefined && args.length === 2) {
     return (frame) => {
       const a = first(frame);
       if (a instanceof CelError) return a;
       const b = second(frame);
       if (b instanceof CelError) return b;
-      return frame.spend((1 + costOf(a) + costOf(b)) * weight) ? located(apply(a, b), at) : exhausted();
+      if (!frame.spend((1 + costOf(a) + costOf(b)) * weight)) return exhausted();
+      if (metered === undefined) return located(apply(a, b), at);
+      const result = metered(frame.root, a, b);
+      return frame.root.left < 0 ? exhausted() : located(result, at);
     };
   }
   return (frame) => applyAll(frame, def, args, at);

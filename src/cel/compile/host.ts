@@ -45,6 +45,8 @@ export interface FunctionDef {
   readonly apply: (...args: Value[]) => Result;
   /** In place of `apply`, for functions whose work is not told by the lengths of their arguments: they count it themselves. */
   readonly metered?: (meter: Meter, ...args: Value[]) => Result;
+  /** Called while an expression is compiled, with the arguments that are known; may give something quicker than `metered`. */
+  readonly specialize?: (args: readonly (Result | undefined)[]) => FunctionDef['metered'] | undefined;
   /** How many steps a call takes for each 1024 characters or so of its arguments; 1 unless it is a slow one. */
   readonly weight?: number;
   /** Gives another value at each call: never computed ahead. */

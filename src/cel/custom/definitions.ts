@@ -5,6 +5,7 @@ import { CelSyntaxError } from '../syntax/syntax-error.ts';
 
 /** Longest text of definitions, in UTF-16 units. */
 const MAX_TEXT = 1024 * 1024;
+const MAX_FUNCTIONS = 500;
 
 interface Definition {
   readonly fn: CustomFunction;
@@ -26,6 +27,9 @@ export function parseDefinitions(text: string, taken: (name: string) => boolean)
   while (at < text.length) {
     const { definition, end } = definitionAt(text, at);
     const { name } = definition.fn;
+    if (definitions.length === MAX_FUNCTIONS) {
+      throw new CelSyntaxError(`more than ${MAX_FUNCTIONS} functions`, text, at);
+    }
     if (taken(name)) throw new CelSyntaxError(`there is a built-in function ${name}`, text, at);
     if (definitions.some(({ fn }) => fn.name === name)) {
       throw new CelSyntaxError(`the function ${name} is defined twice`, text, at);
@@ -64,15 +68,35 @@ function definitionAt(text: string, at: number): { readonly definition: Definiti
 
 /** Where the body ends; braces inside literals and comments do not count. -1 when it does not end. */
 function closingBrace(text: string, start: number): number {
-  const interesting =
-    /\/\/[^\n]*|[rR]?[bB]?"""[^]*?"""|[rR]?[bB]?'''[^]*?'''|[rR][bB]?"[^"\n]*"|[rR][bB]?'[^'\n]*'|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[{}]/g;
-  interesting.lastIndex = start;
   let depth = 1;
-  for (let match = interesting.exec(text); match !== null; match = interesting.exec(text)) {
-    if (match[0] === '{') depth++;
-    if (match[0] === '}' && --depth === 0) return match.index;
+  for (let at = start; at < text.length; at++) {
+    const character = text[at];
+    if (character === '{') depth++;
+    else if (character === '}' && --depth === 0) return at;
+    else if (character === '"' || character === "'") at = literalEnd(text, at) - 1;
+    else if (character === '/' && text[at + 1] === '/') {
+      const newline = text.indexOf('\n', at);
+      if (newline === -1) return -1;
+      at = newline;
+    }
   }
   return -1;
+}
+
+const RAW = /(?:^|[^A-Za-z0-9_])(?:[rR][bB]?|[bB][rR])$/;
+
+/** Behind the literal that a quote begins. */
+function literalEnd(text: string, start: number): number {
+  const one = text[start] ?? '';
+  const quote = text.startsWith(one.repeat(3), start) ? one.repeat(3) : one;
+  const raw = RAW.test(text.slice(Math.max(0, start - 3), start));
+  for (let at = start + quote.length; at < text.length; at++) {
+    const character = text[at];
+    if (character === '\\' && !raw) at++;
+    else if (character === one && text.startsWith(quote, at)) return at + quote.length;
+    else if (character === '\n' && quote.length === 1) break;
+  }
+  throw new CelSyntaxError('the string is not closed', text, start);
 }
 
 function parameters(
