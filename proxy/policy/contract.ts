@@ -40,8 +40,8 @@ export interface PolicyDeps {
   readonly services: Services;
   /** How credentials of clouds are got at; absent where nothing is called. */
   readonly cloud?: Cloud | undefined;
-  /** Host name of the backend that policies are compiled for; null, or absent, where only requests know it. */
-  readonly backendHost?: string | null | undefined;
+  /** The host that requests to the backend name, without a port; absent where only requests know it. */
+  readonly backendHost?: string | undefined;
   /** Documents that the control thread has fetched. */
   readonly resources: Resources;
   /** State that outlives a reload: what policies of an unchanged definition go on with. */

@@ -3,6 +3,7 @@ import { apiKey } from './api-key/compile.ts';
 import { authorization } from './authorization/compile.ts';
 import { backendAuth, backendSign } from '../backends/auth/compile.ts';
 import type { Apply } from '../backends/auth/contract.ts';
+import { configuredHost } from './backend-host.ts';
 import { basicAuth } from './basic-auth/compile.ts';
 import { bufferRequest, bufferResponse } from './buffer/compile.ts';
 import { collectRequestBody } from './body-for-expressions/collect.ts';
@@ -254,8 +255,9 @@ export function compileBackendPipeline(
   { gateway, route, target, host }: BackendPlace,
   engine: PolicyDeps,
 ): BackendPipeline {
-  const { deps, reads } = notingReads({ ...engine, backendHost: host });
   const { values, sources } = effective;
+  const backendHost = configuredHost(route.effective.values, values, host);
+  const { deps, reads } = notingReads({ ...engine, backendHost });
   const scope = { gateway: gateway.effective, route: route.effective, backend: effective };
   const limits = bodyLimits(route.effective, engine);
   const answering = composeResponse(responseOrder, { scope, deps, limitBytes: limits.response });

@@ -1,4 +1,5 @@
 import type { Exchange } from '../../exchange/exchange.ts';
+import { splitAuthority } from '../../exchange/message.ts';
 import type { PolicyDeps } from '../../policy/contract.ts';
 import type { Cloud } from './cloud.ts';
 import type { CredentialKind } from './contract.ts';
@@ -45,7 +46,7 @@ export function cloudToken({ what, scopeOf, fetch }: CloudToken, { deps, key }: 
 }
 
 /** The name of the backend as the request will have it, without a port. */
-export function hostOf({ request, authorityDecided }: Exchange, backendHost: string | null | undefined): string {
-  if (!authorityDecided && backendHost !== null && backendHost !== undefined) return backendHost;
-  return request.authority.replace(/:\d*$/, '').toLowerCase();
+export function hostOf({ request, authorityDecided }: Exchange, backendHost: string | undefined): string {
+  if (!authorityDecided && backendHost !== undefined) return backendHost;
+  return splitAuthority(request.authority).host.toLowerCase();
 }
