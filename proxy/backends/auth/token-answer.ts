@@ -89,10 +89,10 @@ export function refused(who: string, { status, text }: CloudResponse, secrets: r
 
 /** Services like to quote what they do not take. */
 function without(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((left, secret) => (secret === '' ? left : left.replaceAll(secret, '…')), text);
+  return secrets.reduce((left, secret) => (secret === '' ? left : left.replaceAll(secret, '***')), text);
 }
 
 function tamed(text: string): string {
-  const plain = text.replaceAll(/[^\u0020-\u007e]+/g, ' ').replaceAll(SECRET_WORD, '…');
+  const plain = text.replaceAll(/[^\u0020-\u007e]+/g, ' ').replaceAll(SECRET_WORD, '***');
   return plain.length > MAX_DESCRIPTION ? `${plain.slice(0, MAX_DESCRIPTION)}…` : plain;
 }
