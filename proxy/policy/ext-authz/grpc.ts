@@ -2,9 +2,11 @@ import type { ExtAuthz, ExtAuthzGrpc } from '../../../src/config/ir/policy/ext-a
 import { isJsonObject, type JsonObject } from '../../exchange/attributes.ts';
 import type { EvalContext, Expression } from '../../expression/contract.ts';
 import { checkMethod } from '../../services/messages/check.ts';
+import { tooDeep } from '../../services/messages/struct.ts';
 import type { PolicyDeps } from '../contract.ts';
 import { checkRequest, type CheckSettings } from './check-request.ts';
 import { decisionOf } from './check-response.ts';
+import { plainDenial, uncached } from './decision.ts';
 import type { Ask } from './question.ts';
 
 /** Where services of this protocol look for the claims of a verified token. */
@@ -23,8 +25,11 @@ export function askByGrpc(spec: ExtAuthz, protocol: ExtAuthzGrpc, deps: PolicyDe
   return async (question, call) => {
     const { context, request } = question;
     if (request === null) throw new TypeError('connections are not asked about by gRPC');
+    const told = metadata(context);
+    // A question that no service can read is not one that went unanswered: the client could make it so.
+    if (tooDeep(told)) return { decision: uncached(plainDenial()), context };
     const message = checkRequest({ ...question, request }, settings, {
-      metadata: metadata(context),
+      metadata: told,
       startedAt: question.startedAt,
     });
     const response = await client.unary(checkMethod, message, { timeoutMs: null, ...call });

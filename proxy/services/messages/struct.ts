@@ -20,6 +20,22 @@ export const structDefinitions: Definitions = {
   },
 };
 
+/**
+ * Readers of protobuf take a hundred messages inside each other; a level of JSON is up to three, and what a Struct stands in
+ * takes some.
+ */
+const MOST_LEVELS = 30;
+
+/** Whether some of these objects are nested deeper than a receiver would read. */
+export function tooDeep(objects: Readonly<Record<string, JsonObject>>): boolean {
+  return Object.values(objects).some((object) => isDeeper(object, MOST_LEVELS));
+}
+
+function isDeeper(value: JsonValue, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((child: JsonValue) => isDeeper(child, levels - 1));
+}
+
 /** JSON in the form that the definitions describe. */
 export function toStruct(object: JsonObject): object {
   return { fields: Object.fromEntries(Object.entries(object).map(([name, value]) => [name, toValue(value)])) };
