@@ -15,8 +15,9 @@ export function expressionsOf(config: GatewayConfig): Expressions {
 }
 
 export function expressionOptions(config: GatewayConfig): ExpressionOptions {
+  const { workloads } = config;
   const { sensitiveHeaders, customFunctions, env } = config.process;
-  return { sensitiveHeaders, customFunctions, env, hidden: credentialPlaces(config) };
+  return { sensitiveHeaders, customFunctions, env, workloads, hidden: credentialPlaces(config) };
 }
 
 /** For compiling only: references to services are checked, nothing is called. */

@@ -11,6 +11,7 @@ import { Redaction } from '../telemetry/redaction.ts';
 import type { EvalContext, Expressions, Reads } from './contract.ts';
 import { CompiledExpression, type Report } from './expression.ts';
 import { stateFor } from './state.ts';
+import type { WorkloadFacts } from './variables/connection.ts';
 import { gatewayHost, type EnvironmentFacts } from './variables/host.ts';
 import { readsBody } from './variables/message.ts';
 
@@ -22,6 +23,8 @@ export interface ExpressionOptions {
   readonly env?: EnvironmentFacts | undefined;
   /** Lower-case names of headers that `redacted()` and traces hide, beyond the well-known ones. */
   readonly sensitiveHeaders?: readonly string[] | undefined;
+  /** Who has which address. */
+  readonly workloads?: readonly WorkloadFacts[] | undefined;
   /** Places of credentials that the configuration names. */
   readonly hidden?: CredentialPlaces | undefined;
 }
@@ -38,7 +41,7 @@ export function environmentOf(options: ExpressionOptions): CompileOptions<EvalCo
     options.customFunctions === undefined
       ? new CustomFunctions()
       : parseDefinitions(options.customFunctions, (name) => isTaken(name, functions));
-  const host = gatewayHost(options.env ?? {}, (name) => sensitive.has(name));
+  const host = gatewayHost(options, (name) => sensitive.has(name));
   return { host, functions, custom, bodies: new Map() };
 }
 

@@ -9,24 +9,50 @@ import { view, type Reader } from './view.ts';
 
 const always = { present: () => true };
 
+/** What is known of a workload by its address alone. */
+export interface WorkloadFacts {
+  readonly name: string;
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  readonly workloadIps: readonly string[];
+}
+
 /** `source`: who sent the request; what a client certificate says, when there is one. */
-export const sourceVariable: Variable<EvalContext> = view(
-  {
-    address: ({ connection }) => connection.sourceAddress,
-    port: ({ connection }) => uint(connection.sourcePort),
-    rawAddress: ({ connection }) => connection.rawAddress,
-    rawPort: ({ connection }) => uint(connection.rawPort),
-    identity: onPeer(identityOf),
-    spiffeId: onPeer((peer) => peer.spiffeId ?? undefined),
-    subjectAltNames: onPeer((peer) => peer.subjectAltNames),
-    issuer: onPeer((peer) => peer.issuer),
-    subject: onPeer((peer) => peer.subject),
-    subjectCn: onPeer((peer) => peer.subjectCn ?? undefined),
-    certificate: onPeer((peer) => peer.certificate),
-    connectHeaders: () => new HeaderMap({ names: [], values: [] }, () => false),
-  },
-  always,
-);
+export function sourceVariable(workloads: readonly WorkloadFacts[]): Variable<EvalContext> {
+  const byAddress = workloadsByAddress(workloads);
+  return view(
+    {
+      address: ({ connection }) => connection.sourceAddress,
+      port: ({ connection }) => uint(connection.sourcePort),
+      rawAddress: ({ connection }) => connection.rawAddress,
+      rawPort: ({ connection }) => uint(connection.rawPort),
+      identity: onPeer(identityOf),
+      spiffeId: onPeer((peer) => peer.spiffeId ?? undefined),
+      subjectAltNames: onPeer((peer) => peer.subjectAltNames),
+      issuer: onPeer((peer) => peer.issuer),
+      subject: onPeer((peer) => peer.subject),
+      subjectCn: onPeer((peer) => peer.subjectCn ?? undefined),
+      certificate: onPeer((peer) => peer.certificate),
+      unverifiedWorkload: ({ connection }) => byAddress.get(connection.sourceAddress) ?? undefined,
+      connectHeaders: () => new HeaderMap({ names: [], values: [] }, () => false),
+    },
+    always,
+  );
+}
+
+/** Null for an address that several workloads share: it tells none of them. */
+function workloadsByAddress(workloads: readonly WorkloadFacts[]): ReadonlyMap<string, RecordMap | null> {
+  const found = new Map<string, RecordMap | null>();
+  for (const { name, namespace, serviceAccount, workloadIps } of workloads) {
+    const facts = new RecordMap({
+      name,
+      namespace,
+      serviceAccount: serviceAccount === '' ? undefined : serviceAccount,
+    });
+    for (const ip of workloadIps) found.set(ip, found.has(ip) ? null : facts);
+  }
+  return found;
+}
 
 function onPeer(read: (peer: PeerIdentity) => Value | undefined): Reader {
   return ({ connection }) => {

@@ -2,7 +2,7 @@ import type { Host, Variable } from '../../../src/cel/compile/host.ts';
 import { variableNames } from '../../../src/cel/variable-names.ts';
 import { RecordMap } from '../../../src/cel/value/map.ts';
 import type { EvalContext } from '../contract.ts';
-import { destinationVariable, sourceVariable } from './connection.ts';
+import { destinationVariable, sourceVariable, type WorkloadFacts } from './connection.ts';
 import { apiKeyVariable, basicAuthVariable, jsonVariable, jwtVariable, metadataVariable } from './credentials.ts';
 import { requestVariable, responseVariable, type IsSensitive } from './message.ts';
 import { backendVariable, proxyVariable } from './progress.ts';
@@ -14,19 +14,25 @@ export interface EnvironmentFacts {
   readonly gateway?: string | undefined;
 }
 
+export interface HostFacts {
+  readonly env?: EnvironmentFacts | undefined;
+  readonly workloads?: readonly WorkloadFacts[] | undefined;
+}
+
 /** Every variable. Those of protocols that are not there are null. */
-export function gatewayHost(env: EnvironmentFacts, isSensitive: IsSensitive): Host<EvalContext> {
+export function gatewayHost(facts: HostFacts, isSensitive: IsSensitive): Host<EvalContext> {
+  const { env = {}, workloads = [] } = facts;
   const environment = new RecordMap({ podName: env.podName, namespace: env.namespace, gateway: env.gateway });
   const absent: Variable<EvalContext> = { read: () => null };
   const known = new Map<string, Variable<EvalContext>>([
     ['request', requestVariable(isSensitive)],
     ['response', responseVariable(isSensitive)],
     ['proxy', proxyVariable],
-    ['env', { read: () => environment }],
+    ['env', { read: () => environment, fields: ['podName', 'namespace', 'gateway'] }],
     ['jwt', jwtVariable],
     ['apiKey', apiKeyVariable],
     ['basicAuth', basicAuthVariable],
-    ['source', sourceVariable],
+    ['source', sourceVariable(workloads)],
     ['destination', destinationVariable],
     ['backend', backendVariable],
     ['extauthz', jsonVariable((attributes) => attributes.extauthz)],

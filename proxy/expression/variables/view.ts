@@ -19,6 +19,7 @@ export function view(fields: Readers, { present, deep }: ViewOptions): Variable<
     return (context) => (present(context) ? read(context) : undefined);
   };
   return {
+    fields: Object.keys(fields),
     read: (context) => (present(context) ? new ViewMap(fields, context) : null),
     path: ([first, second]) => {
       if (first === undefined) return undefined;

@@ -17,6 +17,8 @@ export interface PathReader<C> {
 /** A name that expressions may use without declaring it. */
 export interface Variable<C> {
   read(over: C): Value;
+  /** Names of what it has, when they are always the same. */
+  readonly fields?: readonly string[];
   path?(segments: readonly Segment[]): PathReader<C> | undefined;
 }
 

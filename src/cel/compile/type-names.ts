@@ -1,8 +1,8 @@
 import { TypeName } from '../value/value.ts';
 
-/** Types have names that are values. */
-export const typeNames: ReadonlyMap<string, TypeName> = new Map(
-  [
+/** Types have names that are values; some have a short one as well. */
+export const typeNames: ReadonlyMap<string, TypeName> = new Map([
+  ...[
     'bool',
     'bytes',
     'double',
@@ -18,5 +18,7 @@ export const typeNames: ReadonlyMap<string, TypeName> = new Map(
     'google.protobuf.Timestamp',
     'net.IP',
     'net.CIDR',
-  ].map((name) => [name, new TypeName(name)]),
-);
+  ].map((name): [string, TypeName] => [name, new TypeName(name)]),
+  ['duration', new TypeName('google.protobuf.Duration')],
+  ['timestamp', new TypeName('google.protobuf.Timestamp')],
+]);

@@ -38,21 +38,25 @@ function extreme(name: string, values: readonly Value[], direction: number): Res
   const list = values.length === 1 && only !== undefined && isList(only) ? only : values;
   if (list.length === 0) return failure(`${name}() of an empty list`);
   if (list.some((item) => numeric(item) === undefined)) return noOverload(name, ...values);
-  return anyExtreme(name, list, direction);
+  return best(name, list, (order) => order * direction > 0);
 }
 
-/** Of whatever has an order; null of nothing. */
+/** Of whatever has an order; null of nothing. Of equal ones of different types the last stays. */
 function anyExtreme(name: string, values: readonly Value[], direction: number): Result {
   const [only] = values;
   const list = values.length === 1 && only !== undefined && isList(only) ? only : values;
-  let best = list[0] ?? null;
+  return best(name, list, (order) => order * direction >= 0);
+}
+
+/** `wins` is asked with the order of an item and the best one before it. */
+function best(name: string, list: readonly Value[], wins: (order: number) => boolean): Result {
+  let found = list[0] ?? null;
   for (const item of list.slice(1)) {
-    const order = compare(item, best);
-    if (order === undefined || Number.isNaN(order)) return noOverload(name, best, item);
-    // Among equal ones of different types the first stays.
-    if (order * direction > 0) best = item;
+    const order = compare(item, found);
+    if (order === undefined || Number.isNaN(order)) return noOverload(name, found, item);
+    if (wins(order)) found = item;
   }
-  return best;
+  return found;
 }
 
 function onDouble(name: string, value: Value, apply: (value: number) => number): Result {

@@ -4,7 +4,7 @@ import { hasText } from '../value/search.ts';
 import { typeNames } from '../compile/type-names.ts';
 import { doubleToInt, doubleToUint, intOf, parseInteger, uint, uintOf } from '../value/number.ts';
 import { codePoints, textOf } from '../value/text.ts';
-import { parseDuration, parseTimestamp, timestampOf } from '../value/time.ts';
+import { durationOf, parseDuration, parseTimestamp, timestampOf } from '../value/time.ts';
 import {
   Double,
   Duration,
@@ -108,7 +108,7 @@ function toDouble(value: Value): Result {
 
 function toDuration(value: Value): Result {
   if (value instanceof Duration) return value;
-  return isInt(value) ? new Duration(BigInt(value) * 1_000_000_000n) : noOverload('duration', value);
+  return isInt(value) ? durationOf(BigInt(value) * 1_000_000_000n) : noOverload('duration', value);
 }
 
 function toTimestamp(value: Value): Result {
