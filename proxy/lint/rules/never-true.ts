@@ -14,6 +14,9 @@ const DECIDES: ReadonlySet<string | number> = new Set([
   'filter',
 ]);
 
+/** Places where a plain `false` switches something off. */
+const SWITCHES: ReadonlySet<string | number> = new Set(['condition', 'precondition', 'filter']);
+
 /** What the values of a field look like; a literal of another kind never equals one. */
 const SHAPES: Readonly<
   Record<string, { readonly kind: 'string' | 'number'; readonly form?: RegExp; readonly told?: string }>
@@ -41,7 +44,7 @@ export const neverTrue: LintRule = {
     expressions.flatMap(({ path, source }): Found[] => {
       const tree = treeOf(source);
       if (tree === null || !decides(path)) return [];
-      const why = constantlyFalse(tree, source) ?? impossible(tree) ?? contradiction(tree);
+      const why = constantlyFalse(tree, source, path) ?? impossible(tree) ?? contradiction(tree);
       return why === null ? [] : [{ path, message: `this is never true: ${why.message}`, hint: why.hint }];
     }),
 };
@@ -58,7 +61,9 @@ function decides(path: Path): boolean {
 }
 
 /** An expression that reads nothing has one value. */
-function constantlyFalse(tree: Expr, source: string): Why | null {
+function constantlyFalse(tree: Expr, source: string, path: Path): Why | null {
+  // Switched off on purpose: there is no shorter way to say so.
+  if (tree.kind === 'literal' && SWITCHES.has(path.at(-1) ?? '')) return null;
   if (variablesOf(tree).size > 0 || [...parts(tree)].some((part) => part.kind === 'call')) return null;
   const value = createExpressions().compile(source, 'lint').isTrue(NOTHING);
   return value ? null : { message: 'it reads nothing of the request', hint: 'leave it out, or name what it is about' };
@@ -105,18 +110,35 @@ function impossible(tree: Expr): Why | null {
   return null;
 }
 
-/** Two different values asked of one field at once. */
+/** Values asked of one field that it cannot have at once. */
 function contradiction(tree: Expr): Why | null {
-  const wanted = new Map<string, unknown>();
+  const possible = new Map<string, readonly unknown[]>();
   for (const part of needed(tree)) {
-    const compared = equality(part);
-    if (compared === null) continue;
-    const { field, value } = compared;
-    if (wanted.has(field) && wanted.get(field) !== value)
-      return { message: `\`${field}\` cannot have two values at once`, hint: 'join the comparisons with `||`' };
-    wanted.set(field, value);
+    const asked = valuesAsked(part);
+    if (asked === null) continue;
+    const { field, values } = asked;
+    const left = possible.get(field)?.filter((value) => values.includes(value)) ?? values;
+    if (left.length === 0)
+      return values.length === 0
+        ? { message: `\`${field}\` is not in an empty list`, hint: 'fill the list, or leave the rule out' }
+        : { message: `\`${field}\` cannot have two values at once`, hint: 'join the comparisons with `||`' };
+    possible.set(field, left);
   }
   return null;
+}
+
+/** `field == "a"` and `field in ["a", "b"]`; only values that are compared by themselves. */
+function valuesAsked(expr: Expr): { readonly field: string; readonly values: readonly unknown[] } | null {
+  const compared = equality(expr);
+  if (compared !== null) return isPlain(compared.value) ? { field: compared.field, values: [compared.value] } : null;
+  if (expr.kind !== 'relation' || expr.op !== 'in' || expr.right.kind !== 'list') return null;
+  const field = pathOf(expr.left);
+  const values = expr.right.items.map(({ value }) => (value.kind === 'literal' ? value.value : undefined));
+  return field === null || !values.every(isPlain) ? null : { field: field.join('.'), values };
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'boolean';
 }
 
 /** Parts that all have to be true for the whole to be. */

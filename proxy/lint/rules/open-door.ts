@@ -1,15 +1,28 @@
 import type { Found, LintRule } from '../finding.ts';
+import { treeOf, variablesOf } from '../expression-tree.ts';
 import { isMap, under, type Path } from '../walk.ts';
 
-const CHECKERS = ['jwtAuth', 'apiKey', 'basicAuth'];
+/** Logins, and what expressions see of them. */
+const CHECKERS = [
+  ['jwtAuth', 'jwt'],
+  ['apiKey', 'apiKey'],
+  ['basicAuth', 'basicAuth'],
+] as const;
 
 /** Credentials that nobody has to have: the policy checks what is there, and nothing asks for it. */
 export const openDoor: LintRule = {
   code: 'GW_LINT_OPTIONAL_LOGIN',
   severity: 'warning',
   summary: 'a login with mode `optional` or `permissive`, and no authorization beside it that asks for its result',
-  check: ({ raw }) =>
-    CHECKERS.flatMap((policy) =>
+  check: ({ raw, expressions }) => {
+    const read = new Set(
+      expressions.flatMap(({ source }) => {
+        const tree = treeOf(source);
+        return tree === null ? [] : [...variablesOf(tree)];
+      }),
+    );
+    // Whoever reads it in a log, a limit or a header wants to know who comes, not to keep anybody out.
+    return CHECKERS.filter(([, variable]) => !read.has(variable)).flatMap(([policy]) =>
       [...under(raw, policy)].flatMap(({ path, value }): Found[] => {
         if (!isMap(value) || typeof value['mode'] !== 'string' || !['optional', 'permissive'].includes(value['mode']))
           return [];
@@ -22,7 +35,8 @@ export const openDoor: LintRule = {
           },
         ];
       }),
-    ),
+    );
+  },
 };
 
 /** Beside it, or anywhere on a level that includes it: only a file without any says nothing. */

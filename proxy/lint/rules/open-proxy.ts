@@ -18,7 +18,7 @@ export const openProxy: LintRule = {
     if (guarded || !isMap(raw)) return [];
     return [...walk(raw)].flatMap(({ path, key, value }): Found[] => {
       if (key !== 'backends' || !Array.isArray(value)) return [];
-      const index = value.findIndex((each: unknown) => isMap(each) && 'dynamic' in each && each['dynamic'] === null);
+      const index = value.findIndex((each: unknown) => isMap(each) && isOpen(each));
       const route = at(raw, path.slice(0, -1));
       if (index === -1 || (isMap(route) && isMap(route['policies']) && hasGuard(route['policies']))) return [];
       return [
@@ -32,6 +32,13 @@ export const openProxy: LintRule = {
     });
   },
 };
+
+/** It goes wherever the client says. */
+function isOpen(backend: Readonly<Record<string, unknown>>): boolean {
+  if (!('dynamic' in backend)) return false;
+  const { dynamic } = backend;
+  return dynamic === null || (isMap(dynamic) && (dynamic['target'] ?? null) === null);
+}
 
 function hasGuard(policies: Readonly<Record<string, unknown>>): boolean {
   return GUARDS.some((guard) => policies[guard] !== undefined);

@@ -1,3 +1,4 @@
+import { credentialHeaders } from '../../../src/shared/credentials.ts';
 import { REDACTED } from '../../../src/shared/secret.ts';
 import type { Found, LintRule, LintSubject } from '../finding.ts';
 import { walk, type Path } from '../walk.ts';
@@ -27,10 +28,24 @@ export const plainSecret: LintRule = {
 
 function told(subject: LintSubject, path: Path, value: unknown): Found[] {
   if (typeof value !== 'string' || value === '' || value === REDACTED) return [];
-  const names = path.filter((part) => typeof part === 'string');
-  const [inside, key] = [names.at(-2), names.at(-1)];
-  const known = SECRETS.find((each) => each.key === key && (each.inside === null || each.inside === inside));
+  const known = knownSecret(path, value);
   // What is filled in from the environment does not stand in the file.
-  if (known === undefined || subject.placeOf(path).written.includes('$')) return [];
-  return [{ path, message: `this \`${key}\` is readable by everybody who reads the file`, hint: known.hint }];
+  if (known === null || subject.placeOf(path).written.includes('$')) return [];
+  return [{ path, message: `this ${known.what} is readable by everybody who reads the file`, hint: known.hint }];
+}
+
+function knownSecret(path: Path, value: string): { readonly what: string; readonly hint: string } | null {
+  const names = path.filter((part) => typeof part === 'string');
+  const [inside, key = ''] = [names.at(-2), names.at(-1)];
+  const known = SECRETS.find((each) => each.key === key && (each.inside === null || each.inside === inside));
+  if (known !== undefined) return { what: `\`${key}\``, hint: known.hint };
+  if (value.includes('PRIVATE KEY-----')) return { what: 'private key', hint: fileHint(key) };
+  const written = inside === 'set' || inside === 'add' || inside === 'headers';
+  if (!written || !credentialHeaders.includes(key.toLowerCase()) || !names.some(isLiteral)) return null;
+  return { what: `value of ${key}`, hint: `take it from the environment: \`${key}: \${NAME}\`` };
+}
+
+/** Where headers are written as they stand, and not as expressions. */
+function isLiteral(name: string): boolean {
+  return name === 'requestHeaderModifier' || name === 'responseHeaderModifier' || name === 'otlp' || name === 'tracing';
 }

@@ -1,47 +1,82 @@
 import type { GatewayConfig, HttpRoute, RouteMatch, ValueMatch } from '../../../src/config/ir/index.ts';
 import { comparePrecedence, describePath, type Ranked } from '../../routing/precedence.ts';
 import type { Found, LintRule } from '../finding.ts';
-import { isMap, type Path, under } from '../walk.ts';
+import { routeSource } from '../../policy/target.ts';
+import { sourceOfRoute } from '../places.ts';
+import { type Path, under } from '../walk.ts';
 
 /** A match whose requests all go to another route. */
 export const shadowedRoute: LintRule = {
   code: 'GW_LINT_SHADOWED_ROUTE',
   severity: 'warning',
   summary: 'a route that no request can reach, because another one takes them all or its host never comes in',
-  check: ({ config, raw }) =>
-    tables(config).flatMap(({ routes, hostname }) => [
-      ...routes.flatMap((route) => foreignHost(route, hostname, raw)),
-      ...shadowed(routes, raw),
-    ]),
+  check: ({ config, raw }) => {
+    const verdicts = new Map<string, (Verdict | null)[]>();
+    for (const table of tables(config)) {
+      for (const route of table.routes) {
+        const key = JSON.stringify([table.group, routeSource(route)]);
+        verdicts.set(key, [...(verdicts.get(key) ?? []), foreignHost(route, table) ?? shadowed(route, table)]);
+      }
+    }
+    return [...verdicts.values()].flatMap((of) => told(of, raw));
+  },
 };
 
 interface Table {
   readonly routes: readonly HttpRoute[];
   /** Of the listener; empty or `*` takes every host. */
   readonly hostname: string;
+  /** Position among the route groups; null for routes of a listener. */
+  readonly group: number | null;
+  /** Matches by path: only those of one path compete. */
+  readonly competing: ReadonlyMap<string, readonly Ranked[]>;
+}
+
+/** Why no request of one table reaches a route. */
+interface Verdict extends Pick<Found, 'message' | 'hint'> {
+  readonly route: HttpRoute;
+  readonly group: number | null;
 }
 
 function tables(config: GatewayConfig): Table[] {
   const listeners = config.binds.flatMap((bind) => bind.listeners);
-  return [...listeners, ...config.routeGroups.map(({ routes }) => ({ routes, hostname: '' }))];
+  return [
+    ...listeners.map(({ routes, hostname }) => ({ routes, hostname, group: null, competing: ranked(routes) })),
+    ...config.routeGroups.map(({ routes }, group) => ({ routes, hostname: '', group, competing: ranked(routes) })),
+  ];
 }
 
-function shadowed(routes: readonly HttpRoute[], raw: unknown): Found[] {
-  const ranked = routes.flatMap((route, routeIndex) =>
-    route.matches.map((match, matchIndex) => ({ route, match, routeIndex, matchIndex })),
-  );
-  return routes.flatMap((route, routeIndex) => {
-    const own = ranked.filter((each) => each.routeIndex === routeIndex);
-    const winners = own.map((match) => ranked.find((other) => takesAll(other, match)));
-    const [winner] = winners;
-    if (winner === undefined || winners.includes(undefined)) return [];
-    const [first] = own;
-    if (first === undefined) return [];
-    return told(route, raw, {
-      message: `no request reaches this route: ${winner.route.name} takes everything with ${describePath(first.match.path)} first`,
-      hint: `give it a match that ${winner.route.name} does not have, or delete it`,
-    });
+function ranked(routes: readonly HttpRoute[]): ReadonlyMap<string, readonly Ranked[]> {
+  const byPath = new Map<string, Ranked[]>();
+  for (const [routeIndex, route] of routes.entries()) {
+    for (const [matchIndex, match] of route.matches.entries()) {
+      const known = byPath.get(pathKey(match)) ?? [];
+      known.push({ route, match, routeIndex, matchIndex });
+      byPath.set(pathKey(match), known);
+    }
+  }
+  return byPath;
+}
+
+function pathKey({ path }: RouteMatch): string {
+  return `${path.kind} ${path.value}`;
+}
+
+function shadowed(route: HttpRoute, { competing, group }: Table): Verdict | null {
+  const own = route.matches.map((match) => competing.get(pathKey(match)) ?? []);
+  const winners = own.map((others, at) => {
+    const match = others.find((each) => each.route === route && each.match === route.matches[at]);
+    return match === undefined ? undefined : others.find((other) => takesAll(other, match));
   });
+  const [first] = route.matches;
+  const [winner] = winners;
+  if (winner === undefined || first === undefined || winners.includes(undefined)) return null;
+  return {
+    route,
+    group,
+    message: `no request reaches this route: ${winner.route.name} takes everything with ${describePath(first.path)} first`,
+    hint: `give it a match that ${winner.route.name} does not have, or delete it`,
+  };
 }
 
 /** Whether every request of `match` goes to `other`. */
@@ -73,13 +108,15 @@ function includes(conditions: readonly ValueMatch[], needed: readonly ValueMatch
 }
 
 /** A route of hosts that its listener never serves. */
-function foreignHost(route: HttpRoute, listener: string, raw: unknown): Found[] {
-  if (listener === '' || listener === '*' || route.hostnames.length === 0) return [];
-  if (route.hostnames.some((hostname) => hostsMeet(hostname, listener))) return [];
-  return told(route, raw, {
-    message: `no request reaches this route: its listener serves ${listener}, and none of its hosts fits that`,
+function foreignHost(route: HttpRoute, { hostname, group }: Table): Verdict | null {
+  if (hostname === '' || hostname === '*' || route.hostnames.length === 0) return null;
+  if (route.hostnames.some((each) => hostsMeet(each, hostname))) return null;
+  return {
+    route,
+    group,
+    message: `no request reaches this route: its listener serves ${hostname}, and none of its hosts fits that`,
     hint: 'change its `hostnames`, or attach it to another listener',
-  });
+  };
 }
 
 function hostsMeet(a: string, b: string): boolean {
@@ -88,21 +125,19 @@ function hostsMeet(a: string, b: string): boolean {
   return b.startsWith('*.') && a.endsWith(b.slice(1));
 }
 
-function told(route: HttpRoute, raw: unknown, about: Pick<Found, 'message' | 'hint'>): Found[] {
-  const path = pathOfRoute(route, raw);
-  return path === null ? [] : [{ path, ...about }];
+/** A route may stand in the tables of several listeners: one that lets requests through to it is enough. */
+function told(verdicts: readonly (Verdict | null)[], raw: unknown): Found[] {
+  const [first] = verdicts;
+  if (first === undefined || first === null || verdicts.includes(null)) return [];
+  const { route, group, message, hint } = first;
+  const path = pathOfRoute(route, group, raw);
+  return path === null ? [] : [{ path, message, hint }];
 }
 
-function pathOfRoute(route: HttpRoute, raw: unknown): Path | null {
+function pathOfRoute(route: HttpRoute, group: number | null, raw: unknown): Path | null {
   for (const { path, value } of under(raw, 'routes')) {
-    if (!Array.isArray(value)) continue;
-    const index = value.findIndex(
-      (each: unknown, at) =>
-        isMap(each) &&
-        (each['name'] ?? `route${at}`) === route.name &&
-        (each['namespace'] ?? 'default') === route.namespace &&
-        each['ruleName'] === route.ruleName,
-    );
+    if (!Array.isArray(value) || (path[0] === 'routeGroups' ? path[1] : null) !== group) continue;
+    const index = value.findIndex((each: unknown, at) => sourceOfRoute(each, at) === routeSource(route));
     if (index !== -1) return [...path, index];
   }
   return null;

@@ -1,8 +1,19 @@
-import type { AuthorizationRule, Bind, GatewayConfig, Listener, RoutePolicies } from '../../../src/config/ir/index.ts';
-import { effectiveGatewayPolicies, effectiveRoutePolicies } from '../../policy/effective.ts';
+import type { Expr } from '../../../src/cel/syntax/ast.ts';
+import type {
+  Authorization,
+  AuthorizationRule,
+  BackendPolicies,
+  Bind,
+  GatewayConfig,
+  Listener,
+  RoutePolicies,
+} from '../../../src/config/ir/index.ts';
+import { effectiveBackendPolicies, effectiveGatewayPolicies, effectiveRoutePolicies } from '../../policy/effective.ts';
 import type { Found, LintRule, LintSubject } from '../finding.ts';
 import { treeOf, variablesOf } from '../expression-tree.ts';
-import { under } from '../walk.ts';
+import { placeOfSource, startsWith } from '../places.ts';
+import { isMap, under, type Path } from '../walk.ts';
+import { neverTrueWithout } from '../without-variable.ts';
 
 /** Which policies set a variable that authorization may read. */
 const SETTERS: Readonly<Record<string, readonly string[]>> = {
@@ -20,7 +31,8 @@ export const unsetVariable: LintRule = {
   check: (subject) => {
     const found = new Map<string, { readonly miss: Miss; readonly where: Set<string> }>();
     for (const miss of misses(subject.config)) {
-      const key = JSON.stringify([miss.rule.mode, miss.rule.expression, miss.variable]);
+      const { mode, expression, source } = miss.rule;
+      const key = JSON.stringify([mode, expression, source, miss.variable, miss.effect]);
       const known = found.get(key) ?? { miss, where: new Set() };
       known.where.add(miss.where);
       found.set(key, known);
@@ -32,6 +44,8 @@ export const unsetVariable: LintRule = {
 interface Miss {
   readonly rule: AuthorizationRule;
   readonly variable: string;
+  /** What becomes of requests. */
+  readonly effect: string;
   readonly where: string;
 }
 
@@ -43,40 +57,66 @@ function* misses(config: GatewayConfig): Generator<Miss> {
 
 function* missesOf(config: GatewayConfig, bind: Bind, listener: Listener): Generator<Miss> {
   const gateway = effectiveGatewayPolicies(config, { bind, listener }).values;
-  yield* unset(gateway.authorization?.rules ?? [], [gateway], `listener ${listener.name}`);
+  yield* unset(gateway.authorization, [gateway], `listener ${listener.name}`);
   for (const route of listener.routes) {
-    const own = effectiveRoutePolicies(config, { bind, listener, chain: [route] }).values;
-    yield* unset(own.authorization?.rules ?? [], [gateway, own], `route ${route.name}`);
-  }
-}
-
-function* unset(rules: readonly AuthorizationRule[], sets: readonly RoutePolicies[], where: string): Generator<Miss> {
-  const present = new Set(sets.flatMap((set) => Object.keys(set)));
-  for (const rule of rules) {
-    const tree = treeOf(rule.expression);
-    if (tree === null) continue;
-    for (const variable of variablesOf(tree)) {
-      const setters = SETTERS[variable];
-      if (setters !== undefined && !setters.some((policy) => present.has(policy))) yield { rule, variable, where };
+    const place = { bind, listener, chain: [route] };
+    const own = effectiveRoutePolicies(config, place).values;
+    yield* unset(own.authorization, [gateway, own], `route ${route.name}`);
+    for (const routeBackend of route.backends) {
+      if (routeBackend.target.kind === 'routeGroup') continue;
+      const named = config.backends.find(
+        ({ backend }) => routeBackend.target.kind === 'reference' && backend.key === routeBackend.target.backend,
+      );
+      const { values } = effectiveBackendPolicies(config, { ...place, routeBackend, named });
+      yield* unset(values.authorization, [gateway, own, values], `a backend of route ${route.name}`);
     }
   }
 }
 
-function toldOf({ raw }: LintSubject, { rule, variable }: Miss, where: readonly string[]): Found[] {
-  const effect = rule.mode === 'deny' ? 'it never denies' : 'it denies everybody';
+function* unset(
+  authorization: Authorization | undefined,
+  sets: readonly (RoutePolicies | BackendPolicies)[],
+  where: string,
+): Generator<Miss> {
+  const rules = authorization?.rules ?? [];
+  const present = new Set(sets.flatMap((set) => Object.keys(set)));
+  const missing = (tree: Expr): string | undefined =>
+    [...variablesOf(tree)].find(
+      (variable) =>
+        SETTERS[variable] !== undefined &&
+        !SETTERS[variable].some((policy) => present.has(policy)) &&
+        neverTrueWithout(tree, variable),
+    );
+  const found = rules.map((rule) => {
+    const tree = treeOf(rule.expression);
+    return { rule, variable: tree === null ? undefined : missing(tree) };
+  });
+  const allows = found.filter(({ rule }) => rule.mode === 'allow');
+  const nobody = allows.every(({ variable }) => variable !== undefined);
+  for (const { rule, variable } of found)
+    if (variable !== undefined) yield { rule, variable, where, effect: effectOf(rule.mode, nobody) };
+}
+
+function effectOf(mode: AuthorizationRule['mode'], nobodyIsAllowed: boolean): string {
+  if (mode === 'deny') return 'it never denies';
+  return mode === 'require' || nobodyIsAllowed ? 'it denies everybody' : 'it allows nobody';
+}
+
+function toldOf({ raw }: LintSubject, { rule, variable, effect }: Miss, where: readonly string[]): Found[] {
   const shown = where.length > 3 ? `${where.slice(0, 3).join(', ')} and ${where.length - 3} more` : where.join(', ');
   const message = `\`${variable}\` is read, and nothing provides it on ${shown}: ${effect}`;
   const hint = `add \`${SETTERS[variable]?.[0] ?? variable}\` to the same gateway or route, or leave the rule out`;
-  for (const { path, value } of under(raw, 'rules')) {
-    if (!Array.isArray(value) || path.at(-2) !== 'authorization') continue;
+  const places = [...under(raw, 'rules')].flatMap(({ path, value }): Path[] => {
+    if (!Array.isArray(value) || path.at(-2) !== 'authorization') return [];
     const index = value.findIndex((each: unknown) => expressionOf(each, rule.mode) === rule.expression);
-    if (index !== -1) return [{ path: [...path, index], message, hint }];
-  }
-  return [];
+    return index === -1 ? [] : [[...path, index]];
+  });
+  const within = rule.source === undefined ? null : placeOfSource(raw, rule.source);
+  const path = places.find((each) => within !== null && startsWith(each, within)) ?? places[0];
+  return path === undefined ? [] : [{ path, message, hint }];
 }
 
 function expressionOf(rule: unknown, mode: AuthorizationRule['mode']): unknown {
   if (typeof rule === 'string') return mode === 'allow' ? rule : undefined;
-  // `as`: looked up by a key, whatever the value is.
-  return typeof rule === 'object' && rule !== null ? (rule as Readonly<Record<string, unknown>>)[mode] : undefined;
+  return isMap(rule) ? rule[mode] : undefined;
 }

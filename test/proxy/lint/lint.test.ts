@@ -79,6 +79,118 @@ routes:
     expect(await codesOf(`{${rules}, ${backends}}`)).toEqual(disarmed ? ['GW_LINT_DISARMED_DENY'] : []);
   });
 
+  test.each([
+    ['request.path in []', true],
+    ['request.method in ["GET", "PUT"] && request.method == "POST"', true],
+    ['request.method in ["GET", "PUT"] && request.method == "PUT"', false],
+    ['source.port == 1u && source.port == 1u', false],
+  ])('knows whether %s can be true', async (expression, never) => {
+    const rules = `policies: {authorization: {rules: [${JSON.stringify(expression)}]}}`;
+    expect(await codesOf(`{${rules}, ${backends}}`)).toEqual(never ? ['GW_LINT_RULE_NEVER_TRUE'] : []);
+  });
+
+  test('lets conditions and filters be switched off', async () => {
+    const limits = `localRateLimit: {conditional: [{condition: 'false', maxTokens: 1, fillInterval: 1s}]}`;
+    expect(
+      await codesOf(`{policies: {${limits}}, ${backends}}`, "frontendPolicies: {accessLog: {filter: 'false'}}"),
+    ).toEqual([]);
+  });
+
+  const KEYS = (metadata: string) => `apiKey: {keys: [{keyHash: "sha256:${'0'.repeat(64)}", metadata: {${metadata}}}]}`;
+
+  test.each([
+    ['team: red', 'apiKey.team != "red"', false],
+    ['', 'apiKey.team != "red"', true],
+    ['', 'apiKey.team == "eve"', false],
+    ['', '!apiKey.admin', true],
+    ['', '!has(apiKey.admin) || !apiKey.admin', false],
+    ['', 'apiKey.?level.orValue(0) < 3', false],
+    ['', 'apiKey.level < 3', true],
+    ['', '3 > apiKey.level', true],
+    ['', 'apiKey.level > 3', false],
+  ])('knows whether a field that may be missing disarms deny: {%s} %s', async (metadata, deny, disarmed) => {
+    const policies = `policies: {${KEYS(metadata)}, authorization: {rules: [{deny: ${JSON.stringify(deny)}}]}}`;
+    expect(await codesOf(`{${policies}, ${backends}}`)).toEqual(disarmed ? ['GW_LINT_DISARMED_DENY'] : []);
+  });
+
+  test.each([
+    [`['jwt.sub == "a"']`, 'it denies everybody'],
+    [`['jwt.sub == "a"', 'request.path == "/a"']`, 'it allows nobody'],
+    [`[{require: 'jwt.sub == "a"'}, 'request.path == "/a"']`, 'it denies everybody'],
+    [`[{deny: 'jwt.sub == "a"'}]`, 'it never denies'],
+    [`['jwt.sub == "a" || request.path == "/a"']`, null],
+    [`['!has(jwt.sub) || jwt.sub == "a"']`, null],
+    [`['default(jwt.sub, "") == ""']`, null],
+    [`['jwt == null']`, null],
+    [`['has(jwt.sub) && request.path == "/a"']`, 'it denies everybody'],
+  ])('knows what becomes of %s without tokens', async (rules, effect) => {
+    const { text } = await findingsOf(
+      `gateways: {default: {port: 80}}\nroutes:\n- {policies: {authorization: {rules: ${rules}}}, ${backends}}\n`,
+    );
+    expect(/it (denies|allows|never)[a-z ]*/.exec(text)?.[0] ?? null).toBe(effect);
+  });
+
+  test('points at the rule that lacks a login, not at one like it that has one', async () => {
+    const rule = `authorization: {rules: [{require: 'apiKey.team == "red"'}]}`;
+    const { text } = await findingsOf(`
+gateways: {default: {port: 80}}
+routes:
+- {name: with, matches: [{path: {exact: /a}}], policies: {${KEYS('team: red')}, ${rule}}, ${backends}}
+- {name: without, matches: [{path: {exact: /b}}], policies: {${rule}}, ${backends}}
+`);
+    expect(text).toMatch(/^config\.yaml:5:\d+: error GW_LINT_UNSET_VARIABLE/);
+    expect(text).toContain('\n1 error\n');
+  });
+
+  test('looks at the rules of backends, too', async () => {
+    const policies = `policies: {authorization: {rules: ['jwt.sub == "a"']}}`;
+    expect(await codesOf(`{backends: [{host: "127.0.0.1:1", ${policies}}]}`)).toEqual(['GW_LINT_UNSET_VARIABLE']);
+  });
+
+  test('leaves a login alone that only wants to know who comes', async () => {
+    const login = KEYS('team: red').replace('{keys', '{mode: optional, keys');
+    expect(await codesOf(`{policies: {${login}}, ${backends}}`)).toEqual(['GW_LINT_OPTIONAL_LOGIN']);
+    const header = `transformations: {request: {set: {x-team: 'apiKey.team'}}}`;
+    expect(await codesOf(`{policies: {${login}, ${header}}, ${backends}}`)).toEqual([]);
+  });
+
+  test('finds secrets among headers', async () => {
+    const set = (value: string) =>
+      `{policies: {requestHeaderModifier: {set: {authorization: "${value}"}}}, ${backends}}`;
+    expect(await codesOf(set('Bearer abc'))).toEqual(['GW_LINT_PLAIN_SECRET']);
+    const fromEnv = await findingsOf(`gateways: {default: {port: 80}}\nroutes:\n- ${set('${TOKEN}')}`, { TOKEN: 'x' });
+    expect(fromEnv.codes).toEqual([]);
+    const computed = `{policies: {transformations: {request: {set: {authorization: '"Bearer " + request.path'}}}}, ${backends}}`;
+    expect(await codesOf(computed)).toEqual([]);
+  });
+
+  test('leaves a route alone that one of its listeners lets requests through to', async () => {
+    const listeners = ['a', 'b'].map((name) => `{name: ${name}, protocol: HTTP, hostname: ${name}.test}`).join(', ');
+    const text = (hosts: string) => `
+gateways: {default: {port: 80, listeners: [${listeners}]}}
+routes:
+- {name: one, hostnames: [${hosts}], ${backends}}
+`;
+    expect((await findingsOf(text('a.test'))).codes).toEqual([]);
+    expect((await findingsOf(text('c.test'))).codes).toEqual(['GW_LINT_SHADOWED_ROUTE']);
+  });
+
+  test('points into the group of a shadowed route', async () => {
+    const { text } = await findingsOf(`
+gateways: {default: {port: 80}}
+routes:
+- {matches: [{path: {exact: /a}}], ${backends}}
+- {matches: [{path: {pathPrefix: /g}}], backends: [{routeGroup: g}]}
+routeGroups:
+- name: g
+  routes:
+  - {${backends}}
+  - {${backends}}
+`);
+    expect(text).toMatch(/^config\.yaml:10:5: warning GW_LINT_SHADOWED_ROUTE/);
+    expect(text).toContain('\n1 warning\n');
+  });
+
   test('leaves routes alone that differ in method, header or host', async () => {
     const second = (match: string, hosts = ''): string =>
       `- {${hosts} matches: [{path: {pathPrefix: /a}${match}}], ${backends}}`;
