@@ -22,6 +22,8 @@ function describeMarks(schema: z.core.$ZodType, out: z.core.JSONSchema.BaseSchem
   for (const layer of layers(schema)) {
     const mark = notBuiltMark(layer);
     if (mark === undefined) continue;
+    // A definition of its own says it there.
+    if (layer !== schema && z.globalRegistry.get(layer)?.id !== undefined) return;
     const note =
       mark.when === undefined
         ? 'Not built in this release: refused when the file is loaded.'

@@ -7,6 +7,7 @@ import { fixture } from '../../e2e/clients.ts';
 import { connectProxy } from '../../e2e/connect-proxy.ts';
 import { echo, upstream, type Cleanup } from '../../e2e/gateway.ts';
 import { startProvider } from '../../e2e/openid.ts';
+import { answering, type TokenEndpoint, tokenEndpoint } from '../../e2e/token-endpoint.ts';
 import { type ProcessCall, serveExtProc, serveRateLimit, structJson } from '../../services/envoy.ts';
 
 /** What stands behind the ports that examples name; each is started on a free port when an example uses it. */
@@ -27,6 +28,8 @@ export const peers: Readonly<Record<number, (cleanup: Cleanup) => Promise<number
   9003: async (cleanup) => cleanup.add(await startProvider('http://localhost:8080/oauth/callback')).port,
   /** Names the caller, says no to secrets. */
   9006: async (cleanup) => cleanup.add(await serveExtProc(noSecrets)).port,
+  /** Exchanges tokens of people that it knows. */
+  9007: async (cleanup) => (await tokenEndpoint(cleanup, knownPeople)).port,
   /** Two requests for each team. */
   9002: async (cleanup) => cleanup.add(await serveRateLimit(twoEach(new Map()))).port,
   /** Two endpoints of a service, which say their names. */
@@ -55,6 +58,14 @@ function twoEach(counts: Map<string, number>): (request: RateLimitRequest) => Ra
     return { overallCode: 'OVER_LIMIT', statuses: [status], rawBody: Buffer.from(`too many of ${team}`) };
   };
 }
+
+const knownPeople: TokenEndpoint['answer'] = (call, response) => {
+  const form = new URLSearchParams(call.form);
+  const name = form.get('subject_token');
+  if (name !== 'alice') return answering(400, { error: 'invalid_grant' })(call, response);
+  const token = `${name}, for ${form.get('audience')}: ${form.get('scope')}`;
+  return { access_token: token, token_type: 'Bearer', expires_in: 300 };
+};
 
 function noSecrets(call: ProcessCall): void {
   call.onMessage(({ requestHeaders, requestBody, attributes }) => {
