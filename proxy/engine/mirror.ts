@@ -59,6 +59,7 @@ async function sendMirror(flight: InFlight, { mirror, copy, body, trace }: Mirro
   });
   if (picked.kind === 'refused') {
     trace?.emit({ type: 'backendCallResult', status: null, error: picked.refusal.message }, 'warn');
+    runtime.mirrorOutages.failed(resolved.name, picked.refusal.message);
     return;
   }
   const started = performance.now();
@@ -86,14 +87,13 @@ async function sendMirror(flight: InFlight, { mirror, copy, body, trace }: Mirro
     response.body.pipe({ onData() {}, onEnd() {}, onError() {} });
     response.upgraded?.destroy();
     account(outcomeOf(response.status));
+    runtime.mirrorOutages.arrived(resolved.name);
     if (span !== null) endCall(span, { request: copy, origin, redaction, result: response.status });
     trace?.emit({ type: 'backendCallResult', status: response.status, error: null }, 'info', start);
   } catch (error) {
     if (span !== null) endCall(span, { request: copy, origin, redaction, result: failureOf(error) });
     account(error instanceof UpstreamError ? outcomeOfError(error) : { kind: 'unknown' });
-    runtime.init.log
-      .scope('mirror')
-      .debug('mirrored request failed', { backend: resolved.name, error: messageOf(error) });
+    runtime.mirrorOutages.failed(resolved.name, messageOf(error));
     trace?.emit({ type: 'backendCallResult', status: null, error: messageOf(error) }, 'warn', start);
   } finally {
     clearTimeout(timer);

@@ -6,6 +6,7 @@ import type { DataPlaneInit } from '../supervisor/data-plane.ts';
 import type { Histogram } from '../telemetry/thread-metrics.ts';
 import { SpanIds } from '../telemetry/spans/trace-context.ts';
 import type { Engine } from './engine.ts';
+import { MirrorOutages } from './mirror-outages.ts';
 
 /** A request that has not ended. */
 export interface LiveRequest {
@@ -19,6 +20,7 @@ export class Runtime {
   readonly endpoints: EndpointView;
   readonly callDuration: Histogram;
   readonly mirrorDuration: Histogram;
+  readonly mirrorOutages: MirrorOutages;
   readonly spanIds = new SpanIds();
   /** Requests in flight, oldest first. */
   readonly live = new Set<LiveRequest>();
@@ -34,6 +36,7 @@ export class Runtime {
     this.engine = parts.engine;
     this.callDuration = parts.init.telemetry.metrics.upstreamCall('Primary', 'Http');
     this.mirrorDuration = parts.init.telemetry.metrics.upstreamCall('Mirror', 'Http');
+    this.mirrorOutages = new MirrorOutages(parts.init.log.scope('mirror'));
     this.#idPrefix = `${randomBytes(4).toString('hex')}-${parts.init.threadIndex}`;
   }
 

@@ -291,6 +291,22 @@ describe('the policies of a route', () => {
     expect(await copy).toBe('POST /m twice');
   });
 
+  test('mirror to nobody without harm, and tell when it begins and ends', async () => {
+    const server = cleanup.add(await upstream(echo));
+    let takes = false;
+    const mirror = cleanup.add(
+      await upstream((request, response) => (takes ? response.end() : request.socket.destroy())),
+    );
+    const running = await gatewayWith(
+      `- policies: {requestMirror: {backend: {host: "127.0.0.1:${mirror.port}"}, percentage: 1.0}}\n  backends: [{host: "127.0.0.1:${server.port}"}]`,
+    );
+    expect((await running.ask('/')).status).toBe(200);
+    await running.logged('warn', 'mirrored requests fail', 'connection closed by upstream');
+    takes = true;
+    expect((await running.ask('/')).status).toBe(200);
+    await running.logged('info', 'mirrored requests arrive again', 'lost=1');
+  });
+
   test('delay a request, within its timeout', async () => {
     const { ask } = await gatewayWith(
       '- policies: {delay: {duration: 1h}, timeout: {requestTimeout: 30ms}, directResponse: {status: 200}}',
