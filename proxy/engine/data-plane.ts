@@ -128,12 +128,11 @@ class GatewayDataPlane implements DataPlane {
   async drain(closing: boolean): Promise<void> {
     const ports = [...this.#ports.values(), ...this.#leaving];
     for (const port of ports) port.drain();
+    if (closing) await Promise.all(ports.map((port) => port.takeLast()));
     do {
       await Promise.all(ports.map((port) => port.empty()));
-      // One more turn of the loop takes in what the kernel has accepted already.
-      await new Promise((resolve) => setImmediate(resolve));
+      await Promise.all(ports.map((port) => port.takeWaiting()));
     } while (ports.some((port) => port.connectionCount > 0));
-    if (closing) for (const port of ports) port.stopAccepting();
     await this.#exporters.flush(DRAIN_EXPORT_MS);
   }
 

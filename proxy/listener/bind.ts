@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 
 import { Connection, type ConnectionOwner } from './accept.ts';
 import { bindError } from './bind-error.ts';
@@ -25,6 +26,7 @@ export class BoundPort implements ConnectionOwner {
   #compiled: CompiledBind;
   #active = false;
   #draining = false;
+  #accepted = 0;
   #acceptErrorsQuietUntil = 0;
   #port = 0;
   #emptyWaiters: (() => void)[] = [];
@@ -91,6 +93,23 @@ export class BoundPort implements ConnectionOwner {
     }
   }
 
+  /** Takes in the connections that wait at the socket, which the kernel resets when it is closed, and closes it. */
+  async takeLast(): Promise<void> {
+    for (let rounds = 0; rounds < BACKLOG; rounds++) {
+      const before = this.#accepted;
+      await this.takeWaiting();
+      if (this.#accepted === before) break;
+    }
+    this.stopAccepting();
+  }
+
+  /** Takes in one of the connections that wait at the socket now, if there are any. */
+  async takeWaiting(): Promise<void> {
+    // The present round of the event loop may have looked at the socket before; the next one does it anew.
+    await setImmediate();
+    await setImmediate();
+  }
+
   /** Closes the socket; open connections stay. */
   stopAccepting(): void {
     this.#server.close();
@@ -129,6 +148,7 @@ export class BoundPort implements ConnectionOwner {
   }
 
   #onConnection(socket: Socket): void {
+    this.#accepted += 1;
     if (this.#active) {
       this.#serve(socket);
       return;

@@ -18,7 +18,7 @@ export interface DataPlane {
   rollback(): void;
   /**
    * Asks clients to leave (`connection: close`, GOAWAY) and resolves when no connection is open. New connections are still
-   * accepted, each asked to leave after its first response; with `closing`, until the moment in which none is open.
+   * accepted, each asked to leave after its first response; with `closing`, those that came by now are the last.
    */
   drain(closing: boolean): Promise<void>;
   /** Closes every socket, whatever is in flight; what is told about it may take a moment to get away. */

@@ -93,8 +93,8 @@ export class DataThreads {
   }
 
   /**
-   * Asks clients to leave; resolves when each thread had a moment in which no connection was open. With `closing`, a thread
-   * accepts none after that moment.
+   * Asks clients to leave; resolves when each thread had a moment in which no connection was open. With `closing`, none is
+   * accepted any more.
    */
   async drain(options: { closing: boolean; timeoutMs: number }): Promise<void> {
     const { closing, timeoutMs } = options;

@@ -407,11 +407,19 @@ export class Gateway {
       void this.#threads.drain({ closing: false, timeoutMs });
       await pause(minimumMs, limit);
     }
-    // Clients that came meanwhile are waited for, too.
-    await Promise.race([this.#threads.drain({ closing: true, timeoutMs }), aborted(limit)]);
+    await Promise.race([this.#emptied(timeoutMs), aborted(limit)]);
     if (limit.aborted && !this.#stop.signal.aborted)
       this.#log.warn('the deadline has passed, what is still open is cut');
     await this.#end();
+  }
+
+  /**
+   * Every thread accepts for as long as one is busy: the kernel resets connections that wait at a socket that is closed,
+   * and it hands out new ones to all threads alike. Clients that came meanwhile are waited for, too.
+   */
+  async #emptied(timeoutMs: number): Promise<void> {
+    await this.#threads.drain({ closing: false, timeoutMs });
+    await this.#threads.drain({ closing: true, timeoutMs });
   }
 
   async #end(): Promise<void> {

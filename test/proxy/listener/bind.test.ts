@@ -49,6 +49,20 @@ describe('a port', () => {
     });
   });
 
+  test('that closes still serves every connection that waits at it', async () => {
+    port = await new TestPort(plain).open();
+    const { number } = port;
+    const clients = Array.from({ length: 20 }, () =>
+      new RawClient(number).write('GET /last HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'),
+    );
+    await port.port.takeLast();
+    await Promise.all(clients.map(({ closed }) => closed));
+    expect(clients.map(({ text }) => text.slice(0, 15))).toEqual(clients.map(() => 'HTTP/1.1 200 OK'));
+    const late = new RawClient(number);
+    await late.closed;
+    expect(late.text).toBe('');
+  });
+
   test('holds connections back until it is activated', async () => {
     const prepared = new TestPort(plain);
     port = prepared;
