@@ -18,6 +18,8 @@ export interface LocalServerOptions {
 const HEADER_TIMEOUT_MS = 2000;
 const MAX_HEADER_BYTES = 8192;
 const MAX_CONNECTIONS = 256;
+/** For answers under way when a server closes. */
+const CLOSE_MS = 500;
 
 /** A small HTTP server on one of the local addresses: loopback (both families), one address, a unix socket, or none. */
 export class LocalServer {
@@ -46,14 +48,7 @@ export class LocalServer {
     return bound.family === 'IPv6' ? `[${bound.address}]:${this.#port}` : `${bound.address}:${this.#port}`;
   }
 
-  /** Refuses new connections and ends idle ones; what is in flight may finish until `close`. */
-  stopAccepting(): void {
-    for (const server of this.#servers) {
-      server.close();
-      server.closeIdleConnections();
-    }
-  }
-
+  /** Refuses new connections; answers that are under way still get a moment to reach their clients. */
   async close(): Promise<void> {
     await Promise.all(this.#servers.map(closeServer));
     this.#servers.length = 0;
@@ -94,6 +89,10 @@ export class LocalServer {
     );
     server.maxConnections = MAX_CONNECTIONS;
     server.keepAliveTimeout = 5000;
+    server.on('request', (_request, response) => {
+      // A connection that was busy when the server closed would be kept for a next request.
+      response.once('close', () => !server.listening && server.closeIdleConnections());
+    });
     options.onServer?.(server);
     return new Promise((resolve, reject) => {
       server.once('error', reject);
@@ -119,11 +118,13 @@ async function removeStaleSocket(path: string): Promise<void> {
   await unlink(path);
 }
 
-function closeServer(server: Server): Promise<void> {
-  server.closeAllConnections();
-  return new Promise((resolve) => {
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
+  const cut = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+  await closed;
+  clearTimeout(cut);
 }
 
 function explain(error: unknown, options: LocalServerOptions): unknown {
