@@ -25,12 +25,15 @@ export default class ProxyRun extends GwCommand {
     });
     const second = Promise.withResolvers<void>();
     let asked = false;
-    const giveBack = this.cli.takeSignals(() => {
+    const stop = (): void => {
       // The signal that follows a /quitquitquit, as when a pod ends, is no second one.
       if (asked || !gateway.closing) void gateway.shutdown();
       if (asked) second.resolve();
       asked = true;
-    });
+    };
+    const giveBack = this.cli.takeSignals(stop);
+    // It came while the gateway was starting.
+    if (this.cli.signal.aborted) stop();
     try {
       for (const line of listeningLines(gateway.addresses)) await this.note(line);
       await Promise.race([gateway.done, second.promise]);
