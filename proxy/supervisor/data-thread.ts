@@ -14,6 +14,7 @@ import { Channel, type ChannelPort } from './channel.ts';
 import type { CreateDataPlane, DataPlane } from './data-plane.ts';
 import type { ControlToData, DataToControl, PrepareArgument, ThreadInit } from './messages.ts';
 import { RuntimeFacts } from './runtime-facts.ts';
+import { returnMemory } from './return-memory.ts';
 import { TraceGate } from './trace-gate.ts';
 
 const HEARTBEAT_MS = 1000;
@@ -39,6 +40,8 @@ class DataThread {
   readonly #tap: TraceTap;
   readonly #resources = new ThreadResources((key, timeoutMs) => this.#channel.call('refetch', key, timeoutMs));
   #plane: DataPlane | null = null;
+  /** Nothing has been prepared, so that nothing can be served yet. */
+  #fresh = true;
   /** Fields to leave out of the access log once the prepared configuration is live. */
   #nextHidden: readonly string[] = [];
   /** Fetched documents that the prepared configuration needs. */
@@ -161,6 +164,8 @@ class DataThread {
     this.#resources.update(resources);
     const opened = unseal(config);
     await plane.prepare(opened, revision, rows);
+    if (this.#fresh && !isMainThread) returnMemory();
+    this.#fresh = false;
     const { add, remove } = opened.frontend.accessLog;
     this.#nextHidden = [...remove, ...add.map(([name]) => name)];
     this.#nextResources = new Set(resources.map(({ key }) => key));
