@@ -82,15 +82,20 @@ export class Conversation {
 
   /** Waits for the service, but not longer than its connection allows; rejects as `answer` does. */
   async within<T>(answer: Promise<T>): Promise<T> {
-    const limitMs = this.#stream?.answerMs ?? null;
-    if (limitMs === null) return answer;
-    const late = (): void => this.cancel('the service did not answer in time');
-    const unschedule = this.settings.clock.schedule(late, limitMs);
+    const unwatch = this.watch();
+    if (unwatch === null) return answer;
     try {
       return await answer;
     } finally {
-      unschedule();
+      unwatch();
     }
+  }
+
+  /** Gives the conversation up unless the watch is ended in time; null where the connection has no limit. */
+  watch(): (() => void) | null {
+    const limitMs = this.#stream?.answerMs ?? null;
+    if (limitMs === null) return null;
+    return this.settings.clock.schedule(() => this.cancel('the service did not answer in time'), limitMs);
   }
 
   /** Metadata in answers to bodies and trailers comes too late for those who read it. */

@@ -33,6 +33,7 @@ export class DuplexBody implements BodySink, LaneListener {
   #sourceEnded = false;
   #trailers: Headers | null = null;
   #over = false;
+  #unwatch: (() => void) | null = null;
   readonly #source: Turn['parts']['direction']['message']['body'];
 
   constructor(turn: Turn) {
@@ -78,11 +79,12 @@ export class DuplexBody implements BodySink, LaneListener {
     if (this.#passing) this.#finish(trailers);
     else if (trailers === null) this.#send(direction.bodyMessage(NOTHING, true));
     else this.#send(direction.trailersMessage(trailerList(trailers)));
+    this.#balance();
   }
 
   onError(error: Error): void {
     if (this.#over) return;
-    this.#over = true;
+    this.#stop();
     this.#sourceEnded = true;
     this.cut = new BodyCut(error);
     this.out.fail(error);
@@ -110,7 +112,7 @@ export class DuplexBody implements BodySink, LaneListener {
       this.pass();
       return;
     }
-    this.#over = true;
+    this.#stop();
     conversation.cut = true;
     this.out.fail(ended);
     if (!this.#sourceEnded) this.#source.cancel();
@@ -159,6 +161,7 @@ export class DuplexBody implements BodySink, LaneListener {
     if (this.#over) return;
     const { conversation, direction } = this.#turn.parts;
     conversation.hold(direction.side, this.out.waitingBytes > MAX_SURPLUS);
+    this.#watch();
     if (this.#sourceEnded) return;
     const rest = (!this.#passing && conversation.full) || this.out.waitingBytes > MAX_WAITING;
     if (!this.#flows) {
@@ -172,6 +175,19 @@ export class DuplexBody implements BodySink, LaneListener {
     }
   }
 
+  /** Once it has the whole body, the service has as long for each piece as for any other answer. */
+  #watch(): void {
+    this.#unwatch?.();
+    const waits = this.#sourceEnded && !this.#passing && this.out.waitingBytes === 0;
+    this.#unwatch = waits ? this.#turn.parts.conversation.watch() : null;
+  }
+
+  #stop(): void {
+    this.#over = true;
+    this.#unwatch?.();
+    this.#unwatch = null;
+  }
+
   /** The service has said the end; what the source still has is of no use. */
   #finish(trailers: Headers | null): void {
     if (this.#over) return;
@@ -183,7 +199,7 @@ export class DuplexBody implements BodySink, LaneListener {
   /** Nothing more is to come, or to be taken. */
   #giveUp(): void {
     if (this.#over) return;
-    this.#over = true;
+    this.#stop();
     const { conversation, direction } = this.#turn.parts;
     if (!this.#sourceEnded) this.#source.cancel();
     conversation.hold(direction.side, false);
