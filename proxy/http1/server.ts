@@ -36,6 +36,8 @@ export interface Http1ServerOptions {
 
 /** Bytes of an unwanted request body that are read away to keep a connection, before it is closed instead. */
 const DRAIN_LIMIT = 256 * 1024;
+/** How long that may take. */
+const DRAIN_MS = 5000;
 
 type Phase = 'head' | 'exchange' | 'closing' | 'takenOver' | 'closed';
 
@@ -70,6 +72,8 @@ export class Http1Connection implements Transport, BodySource, Swept {
   #incoming: IncomingBody | null = null;
   #drained = 0;
   #discarding = false;
+  /** When the response had gone out, on the sweeper's scale. */
+  #answeredAt = 0;
   #continueDue = false;
   #outgoing: Outgoing | null = null;
   #sentAtSweep = 0;
@@ -304,6 +308,7 @@ export class Http1Connection implements Transport, BodySource, Swept {
       return;
     }
     done?.({ kind: 'complete', bytes });
+    this.#answeredAt = this.#options.sweeper.now;
     const incoming = this.#incoming;
     if (incoming !== null && !incoming.complete && !incoming.piped) incoming.cancel();
     this.#exchangeDone();
@@ -427,9 +432,16 @@ export class Http1Connection implements Transport, BodySource, Swept {
       else if (this.idle && this.#tooOld()) this.#close();
     } else if (this.#phase === 'closing') {
       if (idleFor > 2000) this.#socket.destroy();
+    } else if (this.#answered()) {
+      if (now - this.#answeredAt > DRAIN_MS) this.#close();
     } else if (this.#phase === 'exchange' && this.#bodyMoves() && idleFor > this.#options.streamIdleTimeoutMs) {
       this.#cutIdle();
     }
+  }
+
+  /** All that is left of the exchange is a body that nobody wants. */
+  #answered(): boolean {
+    return this.#phase === 'exchange' && this.#discarding && this.#responded && this.#done === null;
   }
 
   /** Trickled bytes do not extend the time for a head. */

@@ -353,4 +353,18 @@ describe('an HTTP/1 connection', () => {
     cleanups.push(() => clearInterval(timer));
     expect(await text).toContain('408 Request Timeout');
   });
+
+  test('does not wait for ever for the rest of a body that was answered already', async () => {
+    const { connect, sweeper } = await listen(say('x'));
+    const socket = connect();
+    const drips = setInterval(() => socket.writable && socket.write('a'), 5);
+    cleanups.push(() => clearInterval(drips));
+    const text = readToEnd(socket);
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nab');
+    await once(socket, 'data');
+    sweeper.sweep(sweeper.now + 4000);
+    expect(socket.readableEnded).toBe(false);
+    sweeper.sweep(sweeper.now + 2000);
+    expect(await text).toMatch(/^HTTP\/1\.1 200 /);
+  });
 });
