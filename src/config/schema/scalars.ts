@@ -139,7 +139,9 @@ export const bytes = z
   )
   .meta({ description: 'Text, or a list of byte values; at most 4096.' });
 
-export const celMap = (description: string) => z.record(z.string(), cel).describe(description);
+const entryName = z.string().min(1, expected('a name')).max(256, expected('a name of at most 256 characters'));
+
+export const celMap = (description: string) => z.record(entryName, cel).describe(description);
 
 /** `gateway`, `gateway/listener`, or a list of those. */
 export const gatewayRefs = checked(

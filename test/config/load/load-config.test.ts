@@ -252,3 +252,12 @@ describe('a value that may be of several kinds', () => {
     expect(issues[0]?.message).toContain(message);
   });
 });
+
+test.each([
+  ['accessLog: {add: {"": "1"}}', 'frontendPolicies.accessLog.add[""]'],
+  ['tracing: {host: "a:1", attributes: {"": "1"}}', 'frontendPolicies.tracing.attributes[""]'],
+])('a field without a name is refused: %s', async (frontend, path) => {
+  expect(await issuesOf(text(`frontendPolicies: {${frontend}}\n`))).toMatchObject([
+    { path, message: 'expected a name as the key' },
+  ]);
+});
