@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 
-import type { Agent, Dispatcher } from 'undici';
-
+import { callDirectly } from '../../services/direct-call.ts';
 import type { CloudAccess, CloudRequest, CloudResponse } from './cloud.ts';
 import { CredentialError } from './failure.ts';
 
@@ -12,7 +11,7 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** Files and endpoints as the machine has them; one per data thread. */
 export class SystemCloudAccess implements CloudAccess {
   readonly home = homedir();
-  #agent: Promise<Agent> | null = null;
+  readonly #closing = new AbortController();
 
   async readFile(path: string): Promise<string> {
     try {
@@ -26,31 +25,21 @@ export class SystemCloudAccess implements CloudAccess {
   }
 
   async call({ method, url, headers, body, timeoutMs }: CloudRequest): Promise<CloudResponse> {
-    const { origin, pathname, search, hostname } = new URL(url);
-    const options: Dispatcher.RequestOptions = {
-      origin,
-      path: pathname + search,
-      method,
-      headers: { accept: 'application/json', ...headers },
-      body: body ?? null,
-      signal: AbortSignal.timeout(timeoutMs),
-    };
     try {
-      const agent = await (this.#agent ??= openAgent());
-      const response = await agent.request(options);
-      return { status: response.statusCode, text: await response.body.text() };
+      return await callDirectly({
+        method,
+        url,
+        headers: { accept: 'application/json', ...headers },
+        body,
+        maxBytes: MAX_ANSWER_BYTES,
+        signal: AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeoutMs)]),
+      });
     } catch (error) {
-      throw new CredentialError(`${hostname} does not answer`, { cause: error });
+      throw new CredentialError(`${new URL(url).hostname} does not answer`, { cause: error });
     }
   }
 
   close(): void {
-    void this.#agent?.then((agent) => agent.destroy(new Error('the gateway is shutting down')));
+    this.#closing.abort(new Error('the gateway is shutting down'));
   }
-}
-
-/** The library is loaded by the first call: most gateways make none. */
-async function openAgent(): Promise<Agent> {
-  const { Agent: UndiciAgent } = await import('undici');
-  return new UndiciAgent({ keepAliveTimeout: 10_000, maxResponseSize: MAX_ANSWER_BYTES, allowH2: false });
 }

@@ -2,6 +2,7 @@ import type { Oidc } from '../../../src/config/ir/index.ts';
 import { basicCredentials } from '../../../src/shared/basic-credentials.ts';
 import { messageOf } from '../../../src/shared/errors.ts';
 import { readObjectText } from '../../jwt/compact.ts';
+import { AnswerTooLarge, callDirectly } from '../../services/direct-call.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
 import type { Provider } from './provider.ts';
 
@@ -36,26 +37,22 @@ export async function exchangeCode(
 }
 
 async function call(spec: Oidc, provider: Provider, grant: Grant, given: AbortSignal): Promise<string> {
-  // Loaded by the first login: most gateways see none.
-  const { Agent, request } = await import('undici');
-  // Logins are rare: a connection of its own leaves nothing open.
-  const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, pipelining: 0 });
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const { statusCode, body } = await request(provider.tokenEndpoint, {
-      dispatcher: agent,
-      signal: AbortSignal.any([given, timeout]),
+    const { status, text } = await callDirectly({
       method: 'POST',
+      url: provider.tokenEndpoint,
       ...form(spec, provider, grant),
+      maxBytes: MAX_BYTES,
+      signal: AbortSignal.any([given, timeout]),
     });
-    body.on('error', () => {});
-    if (statusCode !== 200) throw new Error(`the token endpoint answered with status ${statusCode}`);
-    return idTokenOf(await readBody(body));
+    if (status !== 200) throw new Error(`the token endpoint answered with status ${status}`);
+    return idTokenOf(text);
   } catch (error) {
+    if (error instanceof AnswerTooLarge)
+      throw new Error('the answer of the token endpoint is larger than 64 KiB', { cause: error });
     const late = timeout.aborted ? `the token endpoint gave no whole answer within ${TIMEOUT_MS / 1000} s` : undefined;
     throw new Error(late ?? (messageOf(error) || 'the connection failed'), { cause: error });
-  } finally {
-    void agent.destroy();
   }
 }
 
@@ -78,17 +75,6 @@ function form({ clientId, clientSecret, redirectUri }: Oidc, { tokenEndpointAuth
     headers['authorization'] = basicCredentials(clientId, clientSecret.reveal());
   }
   return { headers, body: fields.toString() };
-}
-
-async function readBody(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > MAX_BYTES) throw new Error('the answer of the token endpoint is larger than 64 KiB');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 function idTokenOf(text: string): string {
