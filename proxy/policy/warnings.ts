@@ -2,46 +2,60 @@ import type { GatewayConfig, HttpRoute, TargetedPolicy, TcpRoute } from '../../s
 import type { AnyRoute } from './target.ts';
 import { backendFits, describeTarget, listenerFit, policySource, routeFit, routeSource, serviceFit } from './target.ts';
 
-/** What is valid and yet has no effect: attached to nothing or to what it cannot change, or hidden by an earlier entry. */
+/** A policy without effect. */
+export interface IdlePolicy {
+  /** The entry of `policies` (`namespace/name`), or of `backends`, that it is written on. */
+  readonly at: { readonly kind: 'policy' | 'backend'; readonly name: string };
+  readonly message: string;
+}
+
 export function policyWarnings(config: GatewayConfig): readonly string[] {
+  return idlePolicies(config).map(({ message }) => message);
+}
+
+/** What is valid and yet has no effect: attached to nothing or to what it cannot change, or hidden by an earlier entry. */
+export function idlePolicies(config: GatewayConfig): readonly IdlePolicy[] {
   return [
-    ...config.policies.flatMap((policy) => attachmentWarning(config, policy) ?? bytesWarning(config, policy)),
+    ...config.policies.flatMap((policy) => unattached(config, policy) ?? onBytes(config, policy) ?? []),
     ...config.binds.flatMap(({ listeners }) =>
-      listeners.flatMap(({ tcpRoutes }) => tcpRoutes.flatMap((route) => namedBackendWarnings(config, route))),
+      listeners.flatMap(({ tcpRoutes }) => tcpRoutes.flatMap((route) => onBytesOfBackend(config, route))),
     ),
-    ...hiddenWarnings(config.policies),
+    ...hidden(config.policies),
   ];
 }
 
-function attachmentWarning(config: GatewayConfig, policy: TargetedPolicy): string | null {
+function idle(policy: TargetedPolicy, why: string): IdlePolicy {
+  const at = { kind: 'policy', name: `${policy.namespace}/${policy.name}` } as const;
+  return { at, message: `${policySource(policy)} ${why}` };
+}
+
+function unattached(config: GatewayConfig, policy: TargetedPolicy): IdlePolicy | null {
   if (isAttached(config, policy)) return null;
-  return `${policySource(policy)} is attached to nothing: there is no such ${attachable(policy)}`;
+  return idle(policy, `is attached to nothing: there is no such ${attachable(policy)}`);
 }
 
 /** Policies that mean something where only bytes pass. */
 const BYTES_KEYS: ReadonlySet<string> = new Set(['backendTLS', 'backendTunnel', 'tcp', 'health']);
 
 /** A named backend may serve routes of both kinds; what guards its requests does not guard its bytes. */
-function namedBackendWarnings(config: GatewayConfig, route: TcpRoute): string[] {
+function onBytesOfBackend(config: GatewayConfig, route: TcpRoute): IdlePolicy[] {
   return route.backends.flatMap(({ target }) => {
     if (target.kind !== 'reference') return [];
     const named = config.backends.find(({ backend }) => backend.key === target.backend);
-    const idle = Object.keys(named?.policies ?? {}).filter((key) => !BYTES_KEYS.has(key));
-    if (idle.length === 0) return [];
-    const kinds = idle.join(', ');
-    return [
-      `policies of backend ${named?.name ?? ''} have no effect on ${routeSource(route)}, which carries bytes: ${kinds}`,
-    ];
+    const keys = Object.keys(named?.policies ?? {}).filter((key) => !BYTES_KEYS.has(key));
+    if (named === undefined || keys.length === 0) return [];
+    const where = `${routeSource(route)}, which carries bytes`;
+    const message = `policies of backend ${named.name} have no effect on ${where}: ${keys.join(', ')}`;
+    return [{ at: { kind: 'backend', name: named.name }, message }];
   });
 }
 
-function bytesWarning(config: GatewayConfig, policy: TargetedPolicy): string[] {
+function onBytes(config: GatewayConfig, policy: TargetedPolicy): IdlePolicy | null {
   const { target } = policy;
   const kind = kindOf(policy);
-  if (target.kind !== 'route' || BYTES_KEYS.has(kind)) return [];
+  if (target.kind !== 'route' || BYTES_KEYS.has(kind)) return null;
   const isHttp = allRoutes(config).some((route) => 'matches' in route && routeFit(target, route) !== null);
-  if (isHttp) return [];
-  return [`${policySource(policy)} has no effect: ${kind} needs requests, and a TCP route carries bytes`];
+  return isHttp ? null : idle(policy, `has no effect: ${kind} needs requests, and a TCP route carries bytes`);
 }
 
 function isAttached(config: GatewayConfig, { target, policy }: TargetedPolicy): boolean {
@@ -81,17 +95,16 @@ function allRoutes(config: GatewayConfig): readonly AnyRoute[] {
   return [...listeners.flatMap((listener) => [...listener.routes, ...listener.tcpRoutes]), ...grouped];
 }
 
-function hiddenWarnings(policies: readonly TargetedPolicy[]): string[] {
+function hidden(policies: readonly TargetedPolicy[]): IdlePolicy[] {
   const first = new Map<string, TargetedPolicy>();
-  const warnings: string[] = [];
+  const found: IdlePolicy[] = [];
   for (const policy of policies) {
     const key = JSON.stringify([policy.target, policy.phase, kindOf(policy)]);
     const earlier = first.get(key);
     if (earlier === undefined) first.set(key, policy);
-    else
-      warnings.push(`${policySource(policy)} has no effect: ${policySource(earlier)} already says ${kindOf(policy)}`);
+    else found.push(idle(policy, `has no effect: ${policySource(earlier)} already says ${kindOf(policy)}`));
   }
-  return warnings;
+  return found;
 }
 
 function kindOf({ policy }: TargetedPolicy): string {

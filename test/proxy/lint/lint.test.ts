@@ -175,6 +175,25 @@ routes:
     expect((await findingsOf(text('c.test'))).codes).toEqual(['GW_LINT_SHADOWED_ROUTE']);
   });
 
+  test('finds what needs requests where a route carries bytes', async () => {
+    const found = await findingsOf(`
+gateways: {default: {port: 80, protocol: TCP}}
+backends:
+- {name: b, host: "127.0.0.1:9", policies: {backendTLS: {}, authorization: {rules: [{require: 'source.port > 0'}]}}}
+policies:
+- name: {name: p, namespace: default}
+  target: {route: {name: r, namespace: default}}
+  policy: {csrf: {}}
+tcpRoutes:
+- {name: r, backends: [{backend: b}]}
+`);
+    expect(found.codes).toEqual(['GW_LINT_UNATTACHED_POLICY', 'GW_LINT_UNATTACHED_POLICY']);
+    expect(found.text).toContain('config.yaml:4:');
+    expect(found.text).toContain('policies of backend b have no effect on route default/r');
+    expect(found.text).toContain('config.yaml:7:');
+    expect(found.text).toContain('csrf needs requests');
+  });
+
   test('points into the group of a shadowed route', async () => {
     const { text } = await findingsOf(`
 gateways: {default: {port: 80}}
