@@ -1,8 +1,8 @@
 import { BufferedBody } from '../exchange/body.ts';
 import type { Connection } from './connection.ts';
-import { type RpcEvents, type RpcMethod, type RpcOptions, type RpcStream, ServiceError } from './contract.ts';
+import { type RpcMethod, type RpcOptions, ServiceError } from './contract.ts';
 import { frame } from './grpc-frames.ts';
-import { PushBody } from '../exchange/push-body.ts';
+import { decoded } from './grpc-message.ts';
 import { RpcCall } from './rpc-call.ts';
 import type { ServiceDeps } from './service-call.ts';
 
@@ -34,45 +34,4 @@ export function callUnary<I, O>({ deps, connection, options }: RpcTo, method: Rp
       },
     });
   });
-}
-
-/** Messages both ways. */
-export function openStream<I, O>(
-  { deps, connection, options }: RpcTo,
-  method: RpcMethod<I, O>,
-  events: RpcEvents<O>,
-): RpcStream<I> {
-  const body = new PushBody();
-  const call = new RpcCall(deps, connection, {
-    path: method.path,
-    body,
-    limits: { totalMs: options.timeoutMs, headMs: connection.timeoutMs },
-    options,
-    onMessage: (bytes) => events.onMessage(decoded(method, bytes)),
-    onEnd: (error) => events.onEnd(error),
-  });
-  return {
-    send: (message) => body.push(frame(method.encode(message))),
-    end: () => body.end(),
-    cancel: () => call.cancel(),
-    close: () => {
-      body.end();
-      call.leave();
-    },
-    get full() {
-      return body.full;
-    },
-    answerMs: connection.timeoutMs,
-    onDrain: (listener) => (body.onDrain = listener),
-    pause: () => call.pause(),
-    resume: () => call.resume(),
-  };
-}
-
-function decoded<I, O>(method: RpcMethod<I, O>, bytes: Uint8Array): O {
-  try {
-    return method.decode(bytes);
-  } catch (error) {
-    throw new ServiceError('protocol', 'the service sent a message that cannot be read', { cause: error });
-  }
 }

@@ -6,7 +6,8 @@ import type { Histogram } from '../telemetry/thread-metrics.ts';
 import type { Connection } from './connection.ts';
 import type { ServiceClient, ServiceRef, Services, ServiceUse } from './contract.ts';
 import { callHttp } from './http-call.ts';
-import { callUnary, openStream } from './rpc-client.ts';
+import { callUnary } from './rpc-client.ts';
+import { OpenStream } from './rpc-stream.ts';
 import type { ServiceDeps } from './service-call.ts';
 
 export interface ServicesDeps extends ServiceDeps {
@@ -29,7 +30,7 @@ function clientOf(deps: ServiceDeps, connection: Connection): ServiceClient {
     name: connection.name,
     http: (request, options) => callHttp(deps, connection, { request, options }),
     unary: (method, message, options) => callUnary({ deps, connection, options }, method, message),
-    stream: (method, events, options) => openStream({ deps, connection, options }, method, events),
+    stream: (method, events, options) => new OpenStream({ deps, connection, options, method, events }),
   };
 }
 
