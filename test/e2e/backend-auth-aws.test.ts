@@ -349,7 +349,7 @@ describe('a role', () => {
 
   test('is taken on again when its keys are about to end', async () => {
     const backend = await awsBackend(ROLES);
-    const tokens = await sts({ ttlMs: 59_000 });
+    const tokens = await sts({ ttlMs: 9000 });
     const { http } = await gateway(backend.port, `assumeRole: {${ROLE}}`, { env: { ...env, ...tokens.env } });
     for (let n = 0; n < 2; n++) expect((await ask(http, '/')).body).toBe('valid');
     expect(tokens.calls).toHaveLength(2);

@@ -25,15 +25,17 @@ export interface CloudToken {
 
 /** As many as one definition needs: a scope is fixed, audiences may come from requests. */
 const MAX_TOKENS = 1024;
-/** Tokens are fetched again this long before they end. */
+/** Tokens are fetched again this long before they end, while they are used still; */
 const REFRESH_MS = 60_000;
+/** and are not used for so long before. */
+const MARGIN_MS = 10_000;
 const UNTIMED_MS = 300_000;
 
 /** Writes a token of a cloud into the authorization header. */
 export function cloudToken({ what, scopeOf, fetch }: CloudToken, { deps, key }: CloudDeps): CredentialKind {
   const inserter = compileInserter(bearerTarget);
   const write = inserter.insert.bind(inserter);
-  const settings = { maxEntries: MAX_TOKENS, defaultTtlMs: UNTIMED_MS, marginMs: REFRESH_MS };
+  const settings = { maxEntries: MAX_TOKENS, defaultTtlMs: UNTIMED_MS, marginMs: MARGIN_MS, refreshMs: REFRESH_MS };
   const cache = deps.stores.get(`${key} tokens`, () => new TokenCache<string>(settings));
   return {
     details: `${what} in ${inserter.place}`,

@@ -13,14 +13,25 @@ export interface TokenCacheOptions {
   readonly defaultTtlMs: number;
   /** What has less than this left is neither used nor kept. */
   readonly marginMs: number;
+  /** What has less than this left is used while another is fetched; 0, the default, fetches nothing ahead. */
+  readonly refreshMs?: number | undefined;
   readonly now?: (() => number) | undefined;
+}
+
+/** After a failure nothing is fetched ahead for so long. */
+const REFRESH_AGAIN_MS = 5000;
+
+interface Entry<T> {
+  readonly value: T;
+  readonly expiresAtMs: number;
+  refreshAtMs: number;
 }
 
 /** Remembers tokens; those who ask for one while it is fetched share the answer. Failures are not remembered. */
 export class TokenCache<T extends object | string> {
   readonly #options: TokenCacheOptions;
   readonly #now: () => number;
-  readonly #known: LRUCache<string, { readonly value: T; readonly expiresAtMs: number }> | null;
+  readonly #known: LRUCache<string, Entry<T>> | null;
   readonly #underWay = new Map<string, Promise<T>>();
 
   constructor(options: TokenCacheOptions) {
@@ -33,10 +44,20 @@ export class TokenCache<T extends object | string> {
   get(key: string, fetch: () => Promise<Expiring<T>>): T | Promise<T> {
     const known = this.#known?.get(key);
     if (known !== undefined) {
-      if (known.expiresAtMs - this.#now() > this.#options.marginMs) return known.value;
+      const now = this.#now();
+      if (known.expiresAtMs - now > this.#options.marginMs) {
+        if (now >= known.refreshAtMs) this.#refresh(key, known, fetch);
+        return known.value;
+      }
       this.#known?.delete(key);
     }
     return this.#underWay.get(key) ?? this.#fetch(key, fetch);
+  }
+
+  /** Nobody waits for it, and its failure is nobody's yet. */
+  #refresh(key: string, known: Entry<T>, fetch: () => Promise<Expiring<T>>): void {
+    known.refreshAtMs = this.#now() + REFRESH_AGAIN_MS;
+    if (!this.#underWay.has(key)) this.#fetch(key, fetch).catch(() => {});
   }
 
   #fetch(key: string, fetch: () => Promise<Expiring<T>>): Promise<T> {
@@ -50,7 +71,14 @@ export class TokenCache<T extends object | string> {
   #keep(key: string, { value, expiresAtMs }: Expiring<T>): T {
     const now = this.#now();
     const end = expiresAtMs ?? now + this.#options.defaultTtlMs;
-    if (end - now > this.#options.marginMs) this.#known?.set(key, { value, expiresAtMs: end });
+    const { marginMs, refreshMs = 0 } = this.#options;
+    if (end - now > marginMs)
+      this.#known?.set(key, { value, expiresAtMs: end, refreshAtMs: refreshAt(now, end, refreshMs) });
     return value;
   }
+}
+
+/** Short lives are not spent fetching: never before the middle. */
+function refreshAt(now: number, end: number, refreshMs: number): number {
+  return refreshMs === 0 ? Number.POSITIVE_INFINITY : Math.max(end - refreshMs, now + (end - now) / 2);
 }

@@ -18,8 +18,10 @@ import { assumeRole, type RoleSession, type Sts } from './sts.ts';
 
 const DEFAULT_SERVICE = 'bedrock';
 const MAX_ROLES = 8192;
-/** Keys are fetched again this long before they end. */
+/** Keys are fetched again this long before they end, while they are used still; */
 const REFRESH_MS = 60_000;
+/** and are not used for so long before. */
+const MARGIN_MS = 10_000;
 /** Keys of variables do not end; this is how often they are looked at again. */
 const UNTIMED_MS = 3_600_000;
 const tooLarge = refuse(413, 'InvalidRequest', 'request body too large to be signed');
@@ -101,7 +103,7 @@ function keySource({ credentials }: AwsAuth, region: string, { deps, cloud, key 
 }
 
 function keyCache(maxEntries: number): TokenCache<AwsKeys> {
-  return new TokenCache({ maxEntries, defaultTtlMs: UNTIMED_MS, marginMs: REFRESH_MS });
+  return new TokenCache({ maxEntries, defaultTtlMs: UNTIMED_MS, marginMs: MARGIN_MS, refreshMs: REFRESH_MS });
 }
 
 interface RoleDeps {

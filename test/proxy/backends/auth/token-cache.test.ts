@@ -8,7 +8,7 @@ interface Rig {
   now: number;
 }
 
-function rig(options: { maxEntries?: number; defaultTtlMs?: number; marginMs?: number } = {}): Rig {
+function rig(options: { maxEntries?: number; defaultTtlMs?: number; marginMs?: number; refreshMs?: number } = {}): Rig {
   const settings = { maxEntries: 10, defaultTtlMs: 1000, marginMs: 100, ...options };
   const made: Rig = { now: 5000, cache: new TokenCache({ ...settings, now: () => made.now }) };
   return made;
@@ -83,6 +83,60 @@ describe('a token that is known', () => {
     await cache.get('c', fetch);
     expect(cache.get('a', fetch)).toBe('t1');
     expect(await cache.get('b', fetch)).toBe('t4');
+  });
+});
+
+describe('a token that ends soon', () => {
+  const settings = { marginMs: 10_000, refreshMs: 60_000 };
+
+  async function known(end: number) {
+    const own = rig(settings);
+    await own.cache.get('a', () => Promise.resolve({ value: 'old', expiresAtMs: own.now + end }));
+    own.now += end - 60_000;
+    return own;
+  }
+
+  test('is used while another is fetched, once', async () => {
+    const own = await known(600_000);
+    own.now -= 1;
+    const fetch = numbered(1_000_000);
+    expect(own.cache.get('a', fetch)).toBe('old');
+    expect(fetch).not.toHaveBeenCalled();
+    own.now += 1;
+    expect([own.cache.get('a', fetch), own.cache.get('a', fetch)]).toEqual(['old', 'old']);
+    expect(fetch).toHaveBeenCalledTimes(1);
+    await fetch.mock.results[0]?.value;
+    expect(own.cache.get('a', fetch)).toBe('t1');
+  });
+
+  test('is used on when that fails, which is tried again after a while', async () => {
+    const own = await known(600_000);
+    const failing = jest.fn(() => Promise.reject<Expiring<string>>(new Error('no')));
+    for (const [later, calls] of [
+      [0, 1],
+      [4999, 1],
+      [1, 2],
+      [44_999, 3],
+    ] as const) {
+      own.now += later;
+      expect(own.cache.get('a', failing)).toBe('old');
+      await Promise.allSettled(failing.mock.results.map(({ value }) => value));
+      expect(failing).toHaveBeenCalledTimes(calls);
+    }
+    own.now += 1;
+    await expect(own.cache.get('a', failing)).rejects.toThrow('no');
+  });
+
+  test('and was good for a short time only is fetched again from the middle on', async () => {
+    const own = rig(settings);
+    await own.cache.get('a', () => Promise.resolve({ value: 'short', expiresAtMs: own.now + 30_000 }));
+    const fetch = numbered(1_000_000);
+    own.now += 14_999;
+    own.cache.get('a', fetch);
+    expect(fetch).not.toHaveBeenCalled();
+    own.now += 1;
+    expect(own.cache.get('a', fetch)).toBe('short');
+    expect(fetch).toHaveBeenCalledTimes(1);
   });
 });
 
