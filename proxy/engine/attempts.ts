@@ -9,6 +9,7 @@ import type { Exchange } from '../exchange/exchange.ts';
 import { stripResponseHopByHop } from '../exchange/hop-by-hop.ts';
 import { refuse, type Refusal } from '../exchange/refusal.ts';
 import { ReplayableBody } from '../exchange/replay.ts';
+import { peerOf } from '../backends/connect.ts';
 import { clientLeft, requestTimeout, systemClock, waitWithin } from '../exchange/wait.ts';
 import type { CallSpan } from '../telemetry/spans/request-span.ts';
 import type { RetryPlan } from '../policy/retry/compile.ts';
@@ -57,12 +58,10 @@ async function callWithRetries(flight: InFlight, backend: BackendProgram, retry:
     const why = last || !replayable || exchange.clientGone ? null : retryReason(flight, retry, answer);
     if (why === null) {
       replay?.seal();
+      if (exchange.trace !== null) givenUp(flight, retry, { n, answer, replayable });
       return answer;
     }
-    exchange.trace?.emit(
-      { type: 'policyEvent', kind: 'retry', details: `attempt ${n + 1} of ${retry.attempts + 1} failed: ${why}` },
-      'warn',
-    );
+    exchange.trace?.emit({ type: 'policyEvent', kind: 'retry', details: failedAttempt(n, retry, why) }, 'warn');
     discard(flight, answer);
     const refusal = retry.backoffMs === 0 ? null : await backOff(flight, retry.backoffMs);
     if (refusal !== null) {
@@ -70,6 +69,25 @@ async function callWithRetries(flight: InFlight, backend: BackendProgram, retry:
       return { kind: 'refused', refusal, error: null };
     }
   }
+}
+
+function failedAttempt(n: number, retry: RetryPlan, why: string): string {
+  return `attempt ${n + 1} of ${retry.attempts + 1} failed: ${why}`;
+}
+
+interface LastAttempt {
+  readonly n: number;
+  readonly answer: UpstreamAnswer;
+  readonly replayable: boolean;
+}
+
+/** For a trace: why a failed attempt is not followed by another. */
+function givenUp(flight: InFlight, retry: RetryPlan, { n, answer, replayable }: LastAttempt): void {
+  const { trace, clientGone } = flight.exchange;
+  const why = retryReason(flight, retry, answer);
+  if (trace === null || why === null) return;
+  const left = clientGone ? 'the client is gone' : replayable ? 'none is left' : 'the body cannot be sent again';
+  trace.emit({ type: 'policyEvent', kind: 'retry', details: `${failedAttempt(n, retry, why)}; ${left}` }, 'error');
 }
 
 /** Why another attempt is worth it; null when it is not. */
@@ -129,6 +147,8 @@ async function attempt(flight: InFlight, backend: BackendProgram): Promise<Upstr
     target,
   });
   if (picked.kind === 'refused') return { kind: 'refused', refusal: picked.refusal, error: null };
+  if (affinity !== undefined && exchange.trace !== null)
+    exchange.trace.applied('session_affinity', `bound to ${peerOf(picked.origin.address)}${sourceOf(backend)}`);
   rewriteAuthority(flight, backend, picked);
   // Before credentials are made: a signature covers the header that this sets.
   const span = beginCall(flight, request);
@@ -162,6 +182,10 @@ function affinityOf(exchange: Exchange, { pipeline }: BackendProgram): string | 
   if (value === null && exchange.trace !== null)
     exchange.trace.skipped('session_affinity', 'the source gives no value: the endpoint is balanced');
   return value ?? undefined;
+}
+
+function sourceOf({ pipeline }: BackendProgram): string {
+  return ` (from ${pipeline.effective.sources.sessionAffinity ?? ''})`;
 }
 
 /** Backends with a host name get it as authority, unless a policy has decided on another. */
@@ -281,7 +305,10 @@ class Attempt {
     flight.endpoint = failure.peer ?? flight.endpoint;
     flight.accountAttempt(this.#outcome(failure));
     if (flight.exchange.clientGone) return { kind: 'refused', refusal: clientLeft, error: failure };
-    if (this.#expired !== null) return { kind: 'refused', refusal: this.#expired, error: null };
+    if (this.#expired !== null) {
+      flight.exchange.trace?.applied('timeout', `${this.#expired.message} while the backend was waited for`, 'error');
+      return { kind: 'refused', refusal: this.#expired, error: null };
+    }
     return { kind: 'refused', refusal: refusalOf(failure), error: failure };
   }
 

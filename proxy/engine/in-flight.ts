@@ -175,7 +175,12 @@ export class InFlight implements Progress {
     const { response } = exchange;
     // The head as the endpoint sent it: what policies made of it is not its fault.
     if (this.#head !== null && response !== null) exchange.response = { ...this.#head, body: response.body };
-    const outcome = outcomeByExpression(expression.isTrue(exchange));
+    const unhealthy = expression.isTrue(exchange);
+    const outcome = outcomeByExpression(unhealthy);
+    if (exchange.trace !== null) {
+      const details = `the response counts as ${unhealthy ? 'a failure' : 'a success'} of ${this.endpoint ?? 'the endpoint'}`;
+      exchange.trace.emit({ type: 'policyEvent', kind: 'health', details }, unhealthy ? 'warn' : 'info');
+    }
     exchange.response = response;
     return outcome;
   }

@@ -4,12 +4,11 @@ import type { Refusal } from '../exchange/refusal.ts';
 import { refuse } from '../exchange/refusal.ts';
 import { normalPrefix } from '../routing/bucket.ts';
 
+/** What traces say of it. */
+export const noPrefix = 'the route did not match by path prefix';
+
 /** A prefix can be replaced only where a prefix has matched. */
-export const needsPrefixMatch: Refusal = refuse(
-  500,
-  'Internal',
-  'failed to apply filters: the route did not match by path prefix',
-);
+export const needsPrefixMatch: Refusal = refuse(500, 'Internal', `failed to apply filters: ${noPrefix}`);
 
 /**
  * The target with its path changed and its query kept (unless a full replacement brings its own); null when a prefix

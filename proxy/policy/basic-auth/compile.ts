@@ -40,11 +40,20 @@ export function basicAuth(spec: BasicAuth, { source, deps }: PolicyContext): Req
   const wait = async (exchange: Exchange, name: string, check: PendingCheck): Promise<Outcome> => {
     const how = await settledWithin(exchange, check.verdict, deps.clock);
     check.leave();
-    if (how !== 'settled') return { kind: 'fail', refusal: how === 'deadline' ? requestTimeout : clientLeft };
+    if (how !== 'settled') {
+      const refusal = how === 'deadline' ? requestTimeout : clientLeft;
+      exchange.trace?.applied(
+        'basic_auth',
+        `${refusal.message} while the password was checked (from ${source})`,
+        'error',
+      );
+      return { kind: 'fail', refusal };
+    }
     try {
       return settle(exchange, name, await check.verdict);
     } catch (error) {
       log.warn('the thread that checks passwords broke', { error: messageOf(error) });
+      exchange.trace?.applied('basic_auth', `the password cannot be checked (from ${source})`, 'error');
       return broken;
     }
   };

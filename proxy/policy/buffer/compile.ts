@@ -69,7 +69,11 @@ export function bufferResponse(spec: BufferLimit, context: PolicyContext): Respo
       if (exchange.trace !== null) exchange.trace.skipped('buffer', upgradeReason);
       return null;
     }
-    return response.body.length === 0 ? null : read(exchange, response);
+    if (response.body.length === 0) {
+      if (exchange.trace !== null) exchange.trace.skipped('buffer', 'the response has no body');
+      return null;
+    }
+    return read(exchange, response);
   };
 }
 

@@ -6,7 +6,7 @@ import type { HttpRequest } from '../../exchange/message.ts';
 import { pathOf, splitAuthority } from '../../exchange/message.ts';
 import type { PolicyContext, RequestStep } from '../contract.ts';
 import { invalidPolicy } from '../invalid-policy.ts';
-import { changeTarget, needsPrefixMatch } from '../url-change.ts';
+import { changeTarget, needsPrefixMatch, noPrefix } from '../url-change.ts';
 
 /** Answers with a redirect to an absolute location. Throws `GW_POLICY_INVALID`. */
 export function requestRedirect(spec: RequestRedirect, context: PolicyContext): RequestStep {
@@ -17,7 +17,11 @@ export function requestRedirect(spec: RequestRedirect, context: PolicyContext): 
     const { request } = exchange;
     const current = request.target.charCodeAt(0) === 47 ? request.target : '/';
     const target = spec.path === undefined ? current : changeTarget(spec.path, current, exchange.matchedPath);
-    if (target === null) return { kind: 'fail', refusal: needsPrefixMatch };
+    if (target === null) {
+      if (exchange.trace !== null)
+        exchange.trace.applied('request_redirect', `${noPrefix} (from ${context.source})`, 'error');
+      return { kind: 'fail', refusal: needsPrefixMatch };
+    }
     const origin = `${spec.scheme ?? request.scheme}://${redirectAuthority(spec, request)}`;
     if (exchange.trace !== null) {
       const details = `${spec.status} to ${origin}${pathOf(target)} (from ${context.source})`;

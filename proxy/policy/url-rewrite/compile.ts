@@ -2,7 +2,7 @@ import type { UrlRewrite } from '../../../src/config/ir/index.ts';
 import { pathOf, splitAuthority } from '../../exchange/message.ts';
 import type { PolicyContext, RequestStep } from '../contract.ts';
 import { next } from '../contract.ts';
-import { changeTarget, needsPrefixMatch } from '../url-change.ts';
+import { changeTarget, needsPrefixMatch, noPrefix } from '../url-change.ts';
 
 /**
  * Whether the authority becomes the backend's own: `default` for backends with a hostname, `auto` for services too,
@@ -16,7 +16,11 @@ export function urlRewrite(spec: UrlRewrite, context: PolicyContext): RequestSte
     const { request } = exchange;
     const before = request.target;
     const target = spec.path === undefined ? before : changeTarget(spec.path, before, exchange.matchedPath);
-    if (target === null) return { kind: 'fail', refusal: needsPrefixMatch };
+    if (target === null) {
+      if (exchange.trace !== null)
+        exchange.trace.applied('url_rewrite', `${noPrefix} (from ${context.source})`, 'error');
+      return { kind: 'fail', refusal: needsPrefixMatch };
+    }
     request.target = target;
     const authority = rewrittenAuthority(spec, request.authority);
     const details =
