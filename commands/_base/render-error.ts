@@ -21,6 +21,7 @@ export function renderError(thrown: unknown, options: { readonly verbose: boolea
   const { paint } = options;
   const lines = [
     `${paint('error', 'Error:')} ${multiline(facts.message)}`,
+    ...(thrown instanceof GwError && thrown.detail !== undefined ? ['', multiline(thrown.detail), ''] : []),
     ...facts.causes.map((cause) => `  cause: ${multiline(cause)}`),
     ...(facts.hint === undefined ? [] : [`Try this: ${multiline(facts.hint)}`]),
     `Code: ${facts.code}`,

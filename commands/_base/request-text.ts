@@ -7,6 +7,17 @@ export function parseRequestText(text: string, name: string): ExplainQuestion {
   return text.trimStart().startsWith('{') ? fromJson(text, name) : fromMessage(text, name);
 }
 
+/** Variables by name, from a JSON object that is given itself or in a file. */
+export async function variablesOf(given: string, read: (path: string) => Promise<string>): Promise<JsonObject> {
+  if (given.trimStart().startsWith('{')) return objectOf(given, '--vars');
+  return objectOf(await read(given), inputName(given));
+}
+
+/** What messages call an input. */
+export function inputName(path: string): string {
+  return path === '-' ? 'stdin' : path;
+}
+
 const EXAMPLE =
   'a request is `GET /path HTTP/1.1` with header lines below it, or {"method": "GET", "url": "http://host/path", "headers": {}}';
 

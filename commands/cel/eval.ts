@@ -2,13 +2,14 @@ import { Args, Flags } from '@oclif/core';
 import type { Evaluation, EvaluationInput, evaluateOnce as EvaluateOnce } from '../../proxy/expression/evaluation.ts';
 import { readText } from '../../src/admin/client/read-file.ts';
 import type { ExplainQuestion } from '../../src/admin/protocol/explanation.ts';
-import { exitCodes, GwError, type ExitCode } from '../../src/shared/errors.ts';
+import { exitCodes, type ExitCode } from '../../src/shared/errors.ts';
 import { renderEvaluation } from '../../ui/text/evaluation.ts';
 import { configSourceOf } from '../_base/config-source.ts';
+import { evaluationFailure, notAnExpression } from '../_base/expression.ts';
 import { outputFlag } from '../_base/flags.ts';
 import { GwCommand } from '../_base/gw-command.ts';
 import { questionOf } from '../_base/question.ts';
-import { objectOf, parseRequestText } from '../_base/request-text.ts';
+import { inputName, parseRequestText, variablesOf } from '../_base/request-text.ts';
 import { usageError } from '../_base/usage-error.ts';
 import { renderDocument } from '../_base/view.ts';
 
@@ -25,7 +26,10 @@ export default class CelEval extends GwCommand {
     expression: Args.string({ ignoreStdin: true, required: true, description: 'The expression; - is stdin.' }),
   };
   static override flags = {
-    vars: Flags.string({ helpValue: '<path>', summary: 'JSON object of variables by name; - is stdin.' }),
+    vars: Flags.string({
+      helpValue: '<path>',
+      summary: 'JSON object of variables by name: a file, - for stdin, or the JSON itself.',
+    }),
     request: Flags.string({ helpValue: '<path>', summary: 'The request: an HTTP message or JSON; - is stdin.' }),
     file: Flags.string({
       char: 'f',
@@ -43,7 +47,7 @@ export default class CelEval extends GwCommand {
     },
     {
       description: 'With the claims of a token',
-      command: `echo '{"jwt": {"sub": "alice"}}' | gwctl cel eval 'jwt.sub == "alice"' --vars -`,
+      command: `gwctl cel eval 'jwt.sub == "alice"' --vars '{"jwt": {"sub": "alice"}}'`,
     },
   ];
 
@@ -57,20 +61,10 @@ export default class CelEval extends GwCommand {
     const input: EvaluationInput = {
       ...(await this.#settings(flags.file)),
       parts: flags.explain,
-      variables: flags.vars === undefined ? {} : objectOf(await this.#read(flags.vars), nameOf(flags.vars)),
+      variables: flags.vars === undefined ? {} : await variablesOf(flags.vars, (path) => this.#read(path)),
       request: question === undefined ? undefined : requestOf(question),
     };
-    return this.#answer(this.#evaluated(evaluateOnce, source, input), flags);
-  }
-
-  /** A text that is no expression is wrong usage. */
-  #evaluated(evaluate: typeof EvaluateOnce, source: string, input: EvaluationInput): Evaluation {
-    try {
-      return evaluate(source, input);
-    } catch (error) {
-      if (!(error instanceof GwError) || error.code !== 'GW_CEL_SYNTAX') throw error;
-      throw usageError(`not an expression: ${error.message}`);
-    }
+    return this.#answer(evaluated(evaluateOnce, source, input), flags);
   }
 
   async #answer(
@@ -83,20 +77,18 @@ export default class CelEval extends GwCommand {
       return error === null ? exitCodes.ok : exitCodes.failed;
     }
     if (explain || error === null) await this.out(renderEvaluation(evaluation, this.columns, this.paint));
-    if (error === null) return exitCodes.ok;
-    throw new GwError(`the evaluation fails: ${error.message} (line ${error.line}, column ${error.column})`, {
-      code: 'GW_CEL_FAILED',
-      hint: explain ? undefined : 'the same command with --explain shows the value of each part',
-    });
+    const failure = evaluationFailure(evaluation, explain);
+    if (failure !== null) throw failure;
+    return exitCodes.ok;
   }
 
-  async #read(path: string): Promise<string> {
+  #read(path: string): Promise<string> {
     return readText(path, this.cli.stdin);
   }
 
   async #question(file: string | undefined): Promise<ExplainQuestion | undefined> {
     if (file !== undefined && this.rest.length > 0) throw usageError('the request is either in --request or behind --');
-    if (file !== undefined) return parseRequestText(await this.#read(file), nameOf(file));
+    if (file !== undefined) return parseRequestText(await this.#read(file), inputName(file));
     return this.rest.length === 0 ? undefined : questionOf(this.rest, { port: undefined, source: undefined }, this.cli);
   }
 
@@ -111,6 +103,11 @@ export default class CelEval extends GwCommand {
   }
 }
 
-function nameOf(path: string): string {
-  return path === '-' ? 'stdin' : path;
+/** A text that is no expression is wrong usage. */
+function evaluated(evaluate: typeof EvaluateOnce, source: string, input: EvaluationInput): Evaluation {
+  try {
+    return evaluate(source, input);
+  } catch (error) {
+    throw notAnExpression(error, source);
+  }
 }

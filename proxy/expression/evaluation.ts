@@ -4,13 +4,14 @@ import { positionOf } from '../../src/cel/syntax/syntax-error.ts';
 import { toJson } from '../../src/cel/value/json.ts';
 import { fromJson, type Json } from '../../src/cel/value/map.ts';
 import { notationOf } from '../../src/cel/value/notation.ts';
-import { CelError, isMap, typeName, type Result } from '../../src/cel/value/value.ts';
+import { CelError, isMap, typeName } from '../../src/cel/value/value.ts';
 import type { HttpRequest } from '../exchange/message.ts';
 import { Attributes } from '../exchange/attributes.ts';
 import { BufferedBody, emptyBody } from '../exchange/body.ts';
 import { Headers } from '../exchange/headers.ts';
 import type { ExplainQuestion } from '../../src/admin/protocol/explanation.ts';
 import type { EvalContext } from './contract.ts';
+import { hintFor } from './evaluation-hint.ts';
 import { environmentOf, type ExpressionOptions } from './expressions.ts';
 import { type EvaluatedPart, ObservedParts } from './parts.ts';
 
@@ -39,6 +40,10 @@ export interface EvaluationError {
   /** From 1; where the part begins that failed. */
   readonly line: number;
   readonly column: number;
+  /** Offset of that place. */
+  readonly offset: number;
+  /** What to do about it; null when nobody knows. */
+  readonly hint: string | null;
 }
 
 /** A request that somebody wrote down. */
@@ -61,23 +66,20 @@ export function requestOf(question: ExplainQuestion): HttpRequest {
 export function evaluateOnce(source: string, input: EvaluationInput): Evaluation {
   const parts = new ObservedParts();
   const environment = environmentOf(input);
-  const program = Program.compile<EvalContext>(source, {
-    ...environment,
-    host: withVariables(environment.host, input.variables ?? {}),
-    ...(input.parts ? { observer: parts } : {}),
-  });
-  const result = program.evaluate(contextOf(input));
-  return { expression: source, ...answerOf(source, result), parts: parts.list(program.tree, source) };
-}
-
-function answerOf(source: string, result: Result): Omit<Evaluation, 'expression' | 'parts'> {
-  const text = notationOf(result);
+  const host = withVariables(environment.host, input.variables ?? {});
+  const observer = input.parts ? { observer: parts } : {};
+  const program = Program.compile<EvalContext>(source, { ...environment, host, ...observer });
+  const context = contextOf(input);
+  const result = program.evaluate(context);
+  const shown = { expression: source, text: notationOf(result), parts: parts.list(program.tree, source) };
   if (result instanceof CelError) {
-    const error = { message: result.message, ...positionOf(source, Math.max(0, result.at)) };
-    return { type: null, value: null, text, error };
+    const offset = Math.max(0, result.at);
+    const hint = hintFor(result, program, { ...environment, host, context });
+    const error = { message: result.message, ...positionOf(source, offset), offset, hint };
+    return { ...shown, type: null, value: null, error };
   }
   const json = toJson(result);
-  return { type: typeName(result), value: json instanceof CelError ? null : json, text, error: null };
+  return { ...shown, type: typeName(result), value: json instanceof CelError ? null : json, error: null };
 }
 
 /** Given variables are JSON, whatever they are called. */

@@ -18,6 +18,8 @@ export interface GwErrorOptions {
   readonly code: string;
   /** A command or an edit that gets the user further; shown after `Try this:`. */
   readonly hint?: string | undefined;
+  /** Lines that show people the place of it, such as an excerpt with a caret. */
+  readonly detail?: string | undefined;
   readonly exitCode?: ExitCode | undefined;
   readonly cause?: unknown;
 }
@@ -26,6 +28,7 @@ export interface GwErrorOptions {
 export class GwError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
+  readonly detail: string | undefined;
   readonly exitCode: ExitCode;
 
   constructor(message: string, options: GwErrorOptions) {
@@ -33,6 +36,7 @@ export class GwError extends Error {
     this.name = 'GwError';
     this.code = options.code;
     this.hint = options.hint;
+    this.detail = options.detail;
     this.exitCode = options.exitCode ?? exitCodes.failed;
   }
 }

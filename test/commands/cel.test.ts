@@ -20,6 +20,8 @@ describe('cel eval', () => {
     ['json(request.body).n', '1.5\n'],
     ['request.headers["x-team"] == "blue" && source.address == "127.0.0.1"', 'true\n'],
     ['jwt == null && llm == null', 'true\n'],
+    ['request.body', 'b\'{"n": 1.5}\'\n'],
+    ['"\\u009b\\u202e"', '"\\u009b\\u202e"\n'],
   ])('%s', async (expression, stdout) => {
     const done = await gwctl(['cel', 'eval', expression, ...request]);
     expect([done.code, done.stdout]).toEqual(stdout === null ? [1, ''] : [0, stdout]);
@@ -49,8 +51,46 @@ describe('cel eval', () => {
       expression: 'true && jwt.sub == "a"',
       type: null,
       value: null,
-      error: { message: 'no such key: jwt.sub', line: 1, column: 9 },
+      error: {
+        message: 'no such key: jwt.sub',
+        line: 1,
+        column: 9,
+        offset: 8,
+        hint: `jwt is null here: --vars '{"jwt": {…}}' gives it a value`,
+      },
     });
+  });
+
+  test.each([
+    ['true && jwt.sub == "a"', '        ^', `jwt is null here: --vars '{"jwt": {…}}' gives it a value`],
+    ['request.path', '^', 'there is no request: give one behind -- or with --request'],
+    ['reqest.path', '^', 'did you mean request?'],
+    ['"日本".startWith("日")', '       ^', 'did you mean startsWith?'],
+    ['limit > 1', '^', `--vars '{"limit": …}' gives it a value`],
+    ['[1, 2].map(x, x / 0)', '              ^', 'the same command with --explain shows the value of each part'],
+    ['lists.range(9999).all(a, lists.range(9999).all(b, a + b >= 0))', '^', 'the same command with --explain'],
+  ])('%s: a caret at the place, and the way out', async (expression, caret, hint) => {
+    const { code, stderr } = await gwctl(['cel', 'eval', expression]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`\n\n  ${expression}\n  ${caret}\n\nTry this: ${hint}`);
+  });
+
+  test.each([
+    ['jwt.sub ==', '  jwt.sub ==\n            ^'],
+    ['1 +\n\t(2 * ]', '   (2 * ]\n        ^'],
+    [`"${'x'.repeat(100)}" + * + ${'1 + '.repeat(50)}1`, `xxx" + * + 1 + 1`],
+    [`${'('.repeat(60)}1`, `((((^`.replace('^', '(')],
+    ['', '  \n  ^'],
+  ])('%.20j: the caret stands where reading ended', async (expression, shown) => {
+    const { code, stderr } = await gwctl(['cel', 'eval', expression]);
+    expect([code, stderr.includes(shown), stderr.includes('^\n')]).toEqual([2, true, true]);
+  });
+
+  test('in JSON a syntax error has no drawing in it', async () => {
+    const { stderr } = await gwctl(['cel', 'eval', '1 +', '-o', 'json']);
+    expect(JSON.parse(stderr).error.message).toBe(
+      'not an expression: expected an expression, found the end (line 1, column 4)',
+    );
   });
 
   test('what is no expression is wrong usage', async () => {
@@ -97,6 +137,8 @@ describe('cel eval', () => {
     expect((await gwctl(['cel', 'eval', '-', '--vars', '-'], { input: '1' })).code).toBe(2);
     expect((await gwctl(['cel', 'eval', '-'], { input: '1 +\n 1\n' })).stdout).toBe('2\n');
     expect((await gwctl(['cel', 'eval', 'a', '--vars', '/none'])).code).toBe(3);
+    expect((await gwctl(['cel', 'eval', 'a + 1', '--vars', '{"a": 1}'])).stdout).toBe('2\n');
+    expect((await gwctl(['cel', 'eval', 'a', '--vars', '{"a": '])).stderr).toContain('--vars is not JSON');
   });
 
   test('the functions of a configuration can be called', async () => {

@@ -1,8 +1,8 @@
 import { clean, width } from '../terminal/text.ts';
 
-/** What stands before and behind the place at most. */
-const BEFORE = 50;
-const BEHIND = 30;
+/** Characters that are shown at most, and how many of them before the place. */
+const SHOWN = 76;
+const BEFORE = 46;
 
 /** The line of a source that a place is in, and below it a caret at the place. */
 export function excerpt(source: string, offset: number): string {
@@ -11,7 +11,7 @@ export function excerpt(source: string, offset: number): string {
   const newline = source.indexOf('\n', at);
   const lineEnd = newline === -1 ? source.length : newline;
   const from = at - lineStart > BEFORE ? at - BEFORE : lineStart;
-  const to = lineEnd - at > BEHIND ? at + BEHIND : lineEnd;
+  const to = Math.min(lineEnd, from + SHOWN);
   const before = `${from > lineStart ? '…' : ''}${shown(source.slice(from, at))}`;
   const behind = `${shown(source.slice(at, to))}${to < lineEnd ? '…' : ''}`;
   return `  ${before}${behind}\n  ${' '.repeat(width(before))}^`;

@@ -23,6 +23,8 @@ export interface Mention {
 /** A name that nobody knows, or a function that takes no such number of arguments: evaluating it always fails. */
 export interface Unresolved {
   readonly message: string;
+  readonly kind: 'variable' | 'function';
+  readonly name: string;
   /** Offset in the source of the expression. */
   readonly at: number;
 }
@@ -176,7 +178,10 @@ export class Compiler<C> {
   #ident(expr: Ident): Compiled<C> {
     return (
       this.named(expr, [])?.compiled ??
-      this.#unresolved(`undeclared reference to '${expr.name}'`, expr.start, 'undeclared')
+      this.#fails(
+        { message: `undeclared reference to '${expr.name}'`, kind: 'variable', name: expr.name, at: expr.start },
+        'undeclared',
+      )
     );
   }
 
@@ -255,19 +260,20 @@ export class Compiler<C> {
     // What the arguments mention counts as read: an error handler around the call may still evaluate them.
     for (const arg of expr.args) this.compile(arg);
     const count = expr.args.length;
-    const text = known ? `no such overload: ${name} with ${count} arguments` : `there is no function ${name}`;
-    return this.#unresolved(text, expr.start, known ? 'overload' : 'undeclared');
+    const message = known ? `no such overload: ${name} with ${count} arguments` : `there is no function ${name}`;
+    const at = expr.kind === 'method' ? expr.nameStart : expr.start;
+    return this.#fails({ message, kind: 'function', name, at }, known ? 'overload' : 'undeclared');
   }
 
-  #unresolved(message: string, at: number, kind: 'overload' | 'undeclared'): Compiled<C> {
-    this.unresolved.push({ message, at });
-    return failing(message, at, kind);
+  #fails(unresolved: Unresolved, as: 'overload' | 'undeclared'): Compiled<C> {
+    this.unresolved.push(unresolved);
+    return failing(unresolved.message, unresolved.at, as);
   }
 
   #customCall(fn: CustomFunction, args: readonly Expr[], at: number): Compiled<C> {
     const codes = args.map((arg) => this.code(arg));
     const wrong = fn.wrongCount(args.length);
-    if (wrong !== null) return this.#unresolved(wrong, at, 'overload');
+    if (wrong !== null) return this.#fails({ message: wrong, kind: 'function', name: fn.name, at }, 'overload');
     const body = this.#body(fn);
     for (const { variable, path } of body.mentions) this.mention(variable, path);
     return dynamic((frame) => {

@@ -41,6 +41,8 @@ export interface Call extends At {
 
 export interface Method extends At {
   readonly kind: 'method';
+  /** Where its name begins. */
+  readonly nameStart: number;
   readonly target: Expr;
   readonly name: string;
   readonly args: readonly Expr[];

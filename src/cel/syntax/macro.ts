@@ -10,6 +10,7 @@ interface CallText {
 
 interface MethodText extends CallText {
   readonly target: Expr;
+  readonly nameStart: number;
 }
 
 /** Numbers of arguments with which a method is a macro, and how many of those name variables. */
@@ -71,7 +72,7 @@ export function expandCall(source: string, call: CallText): Expr {
 
 /** `target.name(args)`: a macro, or a method. */
 export function expandMethod(source: string, call: MethodText): Expr {
-  const { target, name, args, start, end } = call;
+  const { target, name, nameStart, args, start, end } = call;
   if (target.kind === 'ident' && target.name === 'cel') {
     const special = expandCel(source, call);
     if (special !== null) return special;
@@ -83,7 +84,7 @@ export function expandMethod(source: string, call: MethodText): Expr {
       const counts = forms.map((candidate) => candidate.args).join(' or ');
       throw new CelSyntaxError(`${name}() takes ${counts} arguments, not ${args.length}`, source, start);
     }
-    return { kind: 'method', target, name, args, start, end };
+    return { kind: 'method', target, name, nameStart, args, start, end };
   }
   const vars = variables(source, name, args.slice(0, form.vars));
   return { kind: 'macro', macro: form.macro, target, vars, bodies: args.slice(form.vars), start, end };

@@ -167,7 +167,8 @@ class Parser {
     const name = this.#selector();
     if (!optional && name.kind === 'ident' && this.#sees('(')) {
       const args = this.#args();
-      const call = { target: operand, name: name.text, args, start: operand.start, end: this.#previousEnd() };
+      const { text, start: nameStart } = name;
+      const call = { target: operand, name: text, nameStart, args, start: operand.start, end: this.#previousEnd() };
       return expandMethod(this.#source, call);
     }
     return { kind: 'select', operand, field: name.text, optional, start: operand.start, end: name.end };
