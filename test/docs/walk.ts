@@ -1,6 +1,6 @@
-import { once } from 'node:events';
+import { randomInt } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 
 import { agrees, type Step, steps } from './console.ts';
@@ -19,22 +19,31 @@ export interface Ports {
   of(port: (typeof PORTS)[number]): number;
 }
 
+/** Below those that the system gives away by itself, so that nobody else takes one before it is used. */
+const [LOWEST, HIGHEST] = [20_000, 32_000];
+
 export async function freePorts(): Promise<Ports> {
-  const servers = await Promise.all(
-    PORTS.map(async () => {
-      const server = createServer().listen(0);
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  // `as`: a TCP server that listens has an address with a port.
-  const found = servers.map((server) => (server.address() as AddressInfo).port);
-  const free = new Map<number, number>(PORTS.map((port, at) => [port, found[at] ?? port]));
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  const free = new Map<number, number>();
+  for (const port of PORTS) free.set(port, await freePort(new Set(free.values())));
   const of = (port: number): number => free.get(port) ?? port;
   const names = new Map([...free].map(([port, other]) => [String(other), String(port)]));
   const back = (text: string): string => text.replaceAll(/\d+/g, (digits) => names.get(digits) ?? digits);
   return { of, back, into: (text) => text.replaceAll(PORT, (port) => String(of(Number(port)))) };
+}
+
+async function freePort(taken: ReadonlySet<number>): Promise<number> {
+  for (;;) {
+    const port = randomInt(LOWEST, HIGHEST);
+    if (!taken.has(port) && (await isFree(port))) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.on('error', () => resolve(false));
+    server.listen(port, () => server.close(() => resolve(true)));
+  });
 }
 
 /**
