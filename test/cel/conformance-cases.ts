@@ -73,8 +73,12 @@ function hasMessageLiteral(expr: Expr): boolean {
   return expr.kind === 'message' || partsOf(expr).some(hasMessageLiteral);
 }
 
+/** Messages that the language has values for. */
+const VALUES = ['google.protobuf.Duration', 'google.protobuf.Timestamp'];
+
 function isMessageType(type: Type | undefined): boolean {
-  return type?.typeKind.case === 'messageType' || type?.typeKind.case === 'wrapper';
+  if (type?.typeKind.case === 'messageType') return !VALUES.includes(type.typeKind.value);
+  return type?.typeKind.case === 'wrapper';
 }
 
 function valuesOf(test: SimpleTest): readonly SpecValue[] {
