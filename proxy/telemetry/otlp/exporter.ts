@@ -46,6 +46,8 @@ export const EXPORT_LIMITS = {
   /** Longest stay of an item before it is sent, milliseconds. */
   delayMs: 1000,
   firstBackoffMs: 500,
+  /** Whatever a receiver asks for. */
+  minBackoffMs: 100,
   maxBackoffMs: 30_000,
   /** A batch that found no taker for this long is dropped. */
   retryForMs: 120_000,
@@ -176,8 +178,8 @@ export class Exporter {
   }
 
   #pauseMs(tries: number, asked: number | null): number {
-    const { firstBackoffMs, maxBackoffMs, retryForMs } = EXPORT_LIMITS;
-    if (asked !== null) return Math.min(asked, retryForMs);
+    const { firstBackoffMs, minBackoffMs, maxBackoffMs, retryForMs } = EXPORT_LIMITS;
+    if (asked !== null) return Math.max(minBackoffMs, Math.min(asked, retryForMs));
     const full = Math.min(maxBackoffMs, firstBackoffMs * 2 ** Math.min(tries, 16));
     return full / 2 + (full / 2) * this.#options.random();
   }

@@ -188,6 +188,15 @@ describe('a receiver that cannot take a batch', () => {
     expect(batches).toHaveLength(2);
   });
 
+  test('is not asked without a pause when it wants none', async () => {
+    const { clock, push, batches } = world([later(0), later(0)]);
+    push(1);
+    await clock.pass(EXPORT_LIMITS.delayMs);
+    expect(batches).toHaveLength(1);
+    await clock.pass(EXPORT_LIMITS.minBackoffMs);
+    expect(batches).toHaveLength(2);
+  });
+
   test('is given up after two minutes', async () => {
     const { clock, push, count } = world(Array.from({ length: 1000 }, () => later()));
     push(1);
