@@ -1,5 +1,8 @@
+import { isSharedArrayBuffer } from 'node:util/types';
+
 import type { FrontendPolicies } from '../../src/config/ir/index.ts';
 import { hideCredentials } from '../../src/shared/credentials.ts';
+import { REDACTED } from '../../src/shared/secret.ts';
 import { shownAccessLog, shownOtlpLog, shownTracing } from '../telemetry/shown-policies.ts';
 import type { Redaction } from '../telemetry/redaction.ts';
 
@@ -27,9 +30,10 @@ export function shownFrontend(frontend: FrontendPolicies): Record<string, unknow
 }
 
 function plain(value: object): Record<string, unknown> {
-  const text = JSON.stringify(value, (_key, part: unknown) =>
-    part instanceof Uint8Array ? Buffer.from(part).toString() : part,
-  );
+  const text = JSON.stringify(value, (_key, part: unknown) => {
+    if (isSharedArrayBuffer(part)) return REDACTED;
+    return part instanceof Uint8Array ? Buffer.from(part).toString() : part;
+  });
   // `as`: an object goes in, so an object comes out.
   return JSON.parse(text) as Record<string, unknown>;
 }

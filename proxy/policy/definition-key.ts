@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isSharedArrayBuffer } from 'node:util/types';
 
 import { Secret } from '../../src/shared/secret.ts';
 import type { PolicyContext } from './contract.ts';
@@ -17,6 +18,7 @@ function revealed(value: unknown): unknown {
   if (value instanceof Secret) return { secret: value.reveal() };
   if (ArrayBuffer.isView(value))
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
+  if (isSharedArrayBuffer(value)) return Buffer.from(value).toString('base64');
   if (Array.isArray(value)) return value.map(revealed);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, revealed(part)]));

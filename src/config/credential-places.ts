@@ -10,6 +10,8 @@ export interface CredentialPlaces {
 
 /** Keys of the model that hold a place of a credential. */
 const PLACES: ReadonlySet<string> = new Set(['location', 'source']);
+/** Keys of lists that may be long: of those who have credentials, with what is said of them. */
+const CALLERS: ReadonlySet<string> = new Set(['owners', 'users']);
 
 /** The places of all policies of a configuration, so that whatever shows a request can hide what is there. */
 export function credentialPlaces(config: GatewayConfig): CredentialPlaces {
@@ -30,7 +32,7 @@ function visit(value: unknown, found: (kind: unknown, name: string) => void): vo
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
   for (const [key, child] of Object.entries(value)) {
     if (PLACES.has(key) && isNamed(child)) found(child.kind, child.name);
-    visit(child, found);
+    if (!CALLERS.has(key)) visit(child, found);
   }
 }
 

@@ -1,3 +1,5 @@
+import { isSharedArrayBuffer } from 'node:util/types';
+
 import { Secret } from '../shared/secret.ts';
 import type { GatewayConfig } from './ir/gateway.ts';
 
@@ -37,6 +39,7 @@ function isTagged(value: unknown): value is { readonly [TAG]: string } {
 
 function mapChildren(value: unknown, map: (child: unknown) => unknown): unknown {
   if (Array.isArray(value)) return value.map(map);
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || isSharedArrayBuffer(value))
+    return value;
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, map(child)]));
 }

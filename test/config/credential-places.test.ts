@@ -12,7 +12,7 @@ gateways:
     - {name: main, protocol: HTTP, apiKey: {keys: [], location: {header: {name: X-Gateway-Key}}}}
 routes:
 - matches: [{headers: [{name: x-plain, value: {exact: a}}], query: [{name: page, value: {exact: b}}]}]
-  policies: {apiKey: {keys: [], location: {queryParameter: {name: "the key"}}}}
+  policies: {apiKey: {keys: [{key: k, metadata: {location: {kind: header, name: x-home}}}], location: {queryParameter: {name: "the key"}}}}
 routeGroups:
 - name: g
   routes: [{policies: {basicAuth: {htpasswd: "ann:abNANd1rDfiNc", authorizationLocation: {cookie: {name: c}}}}}]

@@ -1,3 +1,4 @@
+import { ownersOf } from '../../../src/config/api-keys.ts';
 import type {
   ApiKeyAuth,
   Authorization,
@@ -30,9 +31,9 @@ function passwords({ mode, realm, location, users }: BasicAuth): Shown {
   return { htpasswd, realm, mode, authorizationLocation: place(location) };
 }
 
-function keys({ mode, location, keys: list }: ApiKeyAuth): Shown {
+function keys({ mode, location, keys: packed }: ApiKeyAuth): Shown {
   return {
-    keys: list.map(({ hash, ...known }) => ({ keyHash: hash, ...known })),
+    keys: ownersOf(packed).map((owner) => ({ keyHash: REDACTED, ...owner })),
     mode,
     location: place(location),
   };

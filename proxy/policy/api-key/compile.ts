@@ -1,3 +1,4 @@
+import { KeyFinder } from '../../../src/config/api-keys.ts';
 import type { ApiKeyAuth } from '../../../src/config/ir/index.ts';
 import { Secret } from '../../../src/shared/secret.ts';
 import { compileLocation } from '../../credentials/location.ts';
@@ -5,20 +6,16 @@ import type { JsonObject } from '../../exchange/attributes.ts';
 import { refuse } from '../../exchange/refusal.ts';
 import type { Outcome, PolicyContext, RequestStep } from '../contract.ts';
 import { next } from '../contract.ts';
-import { KeyTable } from './key-table.ts';
 
 const FAILURE = 'api key authentication failure';
 const missing: Outcome = { kind: 'fail', refusal: refuse(401, 'APIKeyAuth', `${FAILURE}: no API Key found`) };
+const nothing: JsonObject = {};
 const unknown: Outcome = { kind: 'fail', refusal: refuse(401, 'APIKeyAuth', `${FAILURE}: invalid credentials`) };
-
-/** Derived from settings that never change: a policy of a gateway stands on every route, its table is made once. */
-const tables = new WeakMap<ApiKeyAuth, KeyTable>();
 
 /** Lets in who shows a known key, takes the key out of the request and keeps what is known of its owner. */
 export function apiKey(spec: ApiKeyAuth, { source, deps }: PolicyContext): RequestStep {
   const location = compileLocation(spec.location, deps.expressions, 'apiKey location');
-  const keys = tables.get(spec) ?? new KeyTable(spec.keys);
-  tables.set(spec, keys);
+  const keys = new KeyFinder(spec.keys);
   const { mode } = spec;
   return (exchange) => {
     const { trace } = exchange;
@@ -28,12 +25,14 @@ export function apiKey(spec: ApiKeyAuth, { source, deps }: PolicyContext): Reque
       else trace?.applied('api_key', `the request has no key (from ${source})`, 'error');
       return mode === 'strict' ? missing : next;
     }
-    const metadata = keys.find(presented);
-    if (metadata === undefined) {
+    const owner = keys.find(presented);
+    if (owner === undefined) {
       if (mode === 'permissive') trace?.skipped('api_key', 'the key is not known', 'warn');
       else trace?.applied('api_key', `the key is not known (from ${source})`, 'error');
       return mode === 'permissive' ? next : unknown;
     }
+    // `metadata` is JSON, as the schema has it.
+    const metadata: JsonObject = owner.metadata ?? nothing;
     location.remove(exchange);
     exchange.attributes.apiKey = { key: new Secret(presented), metadata };
     trace?.applied('api_key', accepted(metadata, source));

@@ -6,20 +6,19 @@ import fc from 'fast-check';
 import { Headers } from '../../../../proxy/exchange/headers.ts';
 import { apiKey } from '../../../../proxy/policy/api-key/compile.ts';
 import type { RequestStep } from '../../../../proxy/policy/contract.ts';
+import { type KnownKey, packKeys } from '../../../../src/config/api-keys.ts';
 import type { ApiKeyAuth } from '../../../../src/config/ir/index.ts';
-import { Secret } from '../../../../src/shared/secret.ts';
 import { traced } from '../../exchange/build.ts';
 import { context, deps } from '../build.ts';
 import { fakeExpressions } from '../fake-expressions.ts';
 
 const bearer = { kind: 'header', name: 'authorization', prefix: 'Bearer ' } as const;
 
-function known(key: string, metadata?: ApiKeyAuth['keys'][number]['metadata']): ApiKeyAuth['keys'][number] {
-  const hash = new Secret(createHash('sha256').update(key).digest('hex'));
-  return metadata === undefined ? { hash } : { hash, metadata };
+function known(key: string, metadata?: KnownKey['owner']['metadata']): KnownKey {
+  return { digest: createHash('sha256').update(key).digest('hex'), owner: metadata === undefined ? {} : { metadata } };
 }
 
-const keys = [known('k1', { team: 'red', limits: { day: 3 } }), known('k2'), known('gr\u00fc\u00df')];
+const keys = packKeys([known('k1', { team: 'red', limits: { day: 3 } }), known('k2'), known('gr\u00fc\u00df')]);
 
 function run(spec: Partial<ApiKeyAuth>, lines: readonly (readonly [string, string])[], target = '/') {
   return runStep(apiKey({ mode: 'strict', location: bearer, keys, ...spec }, context()), lines, target);
@@ -104,7 +103,7 @@ describe('an API key', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1 }), fc.string(), (list, other) => {
         const location = { kind: 'queryParameter', name: 'key' } as const;
-        const step = apiKey({ mode: 'strict', location, keys: list.map((key) => known(key)) }, context());
+        const step = apiKey({ mode: 'strict', location, keys: packKeys(list.map((key) => known(key))) }, context());
         const says = (key: string): string => runStep(step, [], `/?key=${encodeURIComponent(key)}`).says;
         for (const key of list) expect(says(key)).toBe('next');
         expect(says(other)).toBe(list.includes(other) ? 'next' : INVALID);
