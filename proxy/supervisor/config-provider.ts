@@ -8,8 +8,8 @@ export interface ReadConfig {
   readonly revision: string;
   /** Every file that was read for it. */
   readonly files: readonly string[];
-  /** As it was written, parsed, for differences. */
-  readonly raw: unknown;
+  /** As it was written, for differences: the provider alone knows in what form. */
+  readonly written: unknown;
   /** What does not stop it from being used. */
   readonly warnings: readonly string[];
 }

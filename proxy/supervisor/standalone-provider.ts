@@ -39,7 +39,9 @@ class StandaloneProvider implements ConfigProvider {
     const warnings = loaded.warnings.map(({ file, line, path, message }) => {
       return `${file}${line === undefined ? '' : `:${line}`}: ${path === '' ? '' : `${path}: `}${message}`;
     });
-    return { ...loaded, warnings: [...warnings, ...policyWarnings(loaded.config)] };
+    const { config, revision, files, text } = loaded;
+    // The text alone, which is a fraction of what was parsed out of it.
+    return { config, revision, files, written: text, warnings: [...warnings, ...policyWarnings(config)] };
   }
 
   watch(files: readonly string[], onChange: () => void) {
@@ -57,21 +59,27 @@ class StandaloneProvider implements ConfigProvider {
   }
 
   async diff(live: ReadConfig, rejected: ReadConfig | null) {
-    const raw = rejected === null ? await this.#present() : { value: rejected.raw };
-    return raw === null ? [] : diffConfigs(live.raw, raw.value);
+    const before = await this.#parsed(live.written);
+    const after = await this.#parsed(rejected === null ? await this.#present() : rejected.written);
+    return before === null || after === null ? [] : diffConfigs(before.value, after.value);
   }
 
-  /** What the source holds now; null when it is no YAML. */
-  async #present(): Promise<{ value: unknown } | null> {
-    const [{ readSource, readFromDisk }, { expandText }, { readYaml }] = await Promise.all([
-      import('../../src/config/load/source.ts'),
+  /** What the source holds now; null when it cannot be read. */
+  async #present(): Promise<string | null> {
+    const { readSource, readFromDisk } = await import('../../src/config/load/source.ts');
+    const { directory = process.cwd() } = this.#options;
+    const read = await readSource(this.#from, { readFile: readFromDisk, directory });
+    return typeof read === 'string' ? null : read.text;
+  }
+
+  /** Null for what is no YAML. */
+  async #parsed(text: unknown): Promise<{ value: unknown } | null> {
+    if (typeof text !== 'string') return null;
+    const [{ expandText }, { readYaml }] = await Promise.all([
       import('../../src/config/load/expand.ts'),
       import('../../src/config/load/yaml.ts'),
     ]);
-    const { directory = process.cwd(), env } = this.#options;
-    const read = await readSource(this.#from, { readFile: readFromDisk, directory });
-    if (typeof read === 'string') return null;
-    const yaml = readYaml(expandText(read.text, env).text);
+    const yaml = readYaml(expandText(text, this.#options.env).text);
     return yaml.problems.length > 0 ? null : { value: yaml.root.value };
   }
 }

@@ -81,7 +81,7 @@ export class FakeProvider implements ConfigProvider {
   async read(): Promise<ReadConfig> {
     this.reads += 1;
     if (this.next instanceof Error) throw this.next;
-    return { config: this.next, revision: `r-${this.text}`, files: ['test.yaml'], raw: this.text, warnings: [] };
+    return { config: this.next, revision: `r-${this.text}`, files: ['test.yaml'], written: this.text, warnings: [] };
   }
 
   watch(_files: readonly string[], onChange: () => void): ConfigWatch {
@@ -90,7 +90,7 @@ export class FakeProvider implements ConfigProvider {
   }
 
   async diff(live: ReadConfig): Promise<readonly ConfigDifference[]> {
-    return [{ kind: 'changed', path: 'text', before: live.raw, after: this.text }];
+    return [{ kind: 'changed', path: 'text', before: live.written, after: this.text }];
   }
 }
 
