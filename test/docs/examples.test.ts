@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { Browser } from '../e2e/openid.ts';
-import { read, root, section } from './markdown.ts';
+import { read, root, section, table } from './markdown.ts';
 import { freePorts, type Ports, Walk } from './walk.ts';
 
 const EXAMPLE_LIMIT_MS = 60_000;
@@ -21,10 +21,18 @@ test('examples/README.md lists every example', () => {
   expect(listed.toSorted()).toEqual([...names, 'policies'].toSorted());
 });
 
+test('examples/policies/README.md lists the peers that its files name', () => {
+  const files = readdirSync(join(root, 'examples/policies')).filter((file) => file.endsWith('.yaml'));
+  const text = files.map((file) => read(`examples/policies/${file}`)).join('\n');
+  const named = [...text.matchAll(/\b(9\d{3}|4317)\b/g)].map(([port]) => port);
+  const listed = table(read('examples/policies/README.md')).flatMap(([ports = '']) => ports.split(', '));
+  expect(listed.toSorted()).toEqual([...new Set(named)].toSorted());
+});
+
 describe('the example', () => {
   let folder: string;
   let ports: Ports;
-  let walk: Walk;
+  let walk: Walk | undefined;
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'gwctl-example-'));
@@ -32,7 +40,8 @@ describe('the example', () => {
   });
 
   afterEach(() => {
-    walk.close();
+    walk?.close();
+    walk = undefined;
     rmSync(folder, { recursive: true, force: true });
   });
 

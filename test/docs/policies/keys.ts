@@ -68,7 +68,10 @@ function* below(schema: Schema, prefix: string, open: ReadonlySet<Schema>): Gene
   const bare = resolve(schema);
   if (open.has(bare)) return;
   const within = new Set([...open, bare]);
-  for (const option of bare.anyOf ?? bare.oneOf ?? []) yield* below(option, prefix, within);
+  yield* merged(
+    (bare.anyOf ?? bare.oneOf ?? []).map((option) => [...below(option, prefix, within)]),
+    prefix,
+  );
   if (bare.items !== undefined && !isNamed(bare.items)) yield* below(bare.items, `${prefix}[]`, within);
   for (const [name, inner] of Object.entries(bare.properties ?? {})) {
     const path = prefix === '' || prefix === '[]' ? name : `${prefix}.${name}`;
@@ -82,6 +85,19 @@ function* below(schema: Schema, prefix: string, open: ReadonlySet<Schema>): Gene
     // Entries of a conditional list have the same keys as the policy itself.
     if (!isNamed(inner) && name !== 'conditional') yield* below(inner, path, within);
   }
+}
+
+/** Keys of alternatives, each once. What only one of them asks for is not asked for. */
+function merged(alternatives: readonly (readonly Key[])[], prefix: string): Key[] {
+  const isOwn = ({ name }: Key): boolean => !name.slice(prefix.length + 1).includes('.');
+  const everywhere = (key: Key): boolean =>
+    alternatives.every((keys) => keys.some(({ name, required }) => name === key.name && required));
+  const found = new Map<string, Key>();
+  for (const key of alternatives.flat()) {
+    if (found.has(key.name)) continue;
+    found.set(key.name, { ...key, required: key.required && (!isOwn(key) || everywhere(key)) });
+  }
+  return [...found.values()];
 }
 
 /** Follows references. */
