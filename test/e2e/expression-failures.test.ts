@@ -1,6 +1,7 @@
 /** What happens at each place that an expression may stand at when it fails there. */
 import { afterEach, describe, expect, test } from '@jest/globals';
 
+import { read, section, table } from '../docs/markdown.ts';
 import { changes } from './expression-failures/changes.ts';
 import { decisions } from './expression-failures/decisions.ts';
 import { services } from './expression-failures/services.ts';
@@ -12,6 +13,12 @@ const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
 
 const rows: readonly Row[] = [...decisions, ...changes, ...services, ...telemetry];
+
+test('docs/cel.md has a line for each place', () => {
+  const listed = table(section(read('docs/cel.md'), 'When one fails'));
+  const bare = (text: string): string => text.replaceAll('`', '');
+  expect(listed).toEqual(rows.map(({ site, takes, effect }) => [site, takes, effect].map(bare)));
+});
 
 describe.each(rows.map((row) => [row.site, row] as const))('%s', (_, row) => {
   test.each(row.failing)(`${row.effect}: %s`, async (expression) => {

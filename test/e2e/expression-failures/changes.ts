@@ -83,6 +83,7 @@ async function delay(expression: string, world: World): Promise<unknown> {
 export const changes: readonly Row[] = [
   {
     site: '`transformations.request.set`',
+    takes: 'text or bytes',
     effect: 'the header is removed',
     failing: NO_HEADER,
     run: requestHeader('set'),
@@ -91,6 +92,7 @@ export const changes: readonly Row[] = [
   },
   {
     site: '`transformations.request.add`',
+    takes: 'text or bytes',
     effect: 'the header is removed',
     failing: NO_HEADER,
     run: requestHeader('add'),
@@ -99,6 +101,7 @@ export const changes: readonly Row[] = [
   },
   {
     site: '`transformations.response.set`, `add`',
+    takes: 'text or bytes',
     effect: 'the header is removed',
     failing: NO_HEADER,
     run: responseHeader,
@@ -107,6 +110,7 @@ export const changes: readonly Row[] = [
   },
   {
     site: '`:method` of a request',
+    takes: 'text or bytes',
     effect: 'stays what it is',
     failing: [...NO_HEADER, '""', '"not a method"'],
     run: requestLine('method'),
@@ -115,6 +119,7 @@ export const changes: readonly Row[] = [
   },
   {
     site: '`:authority` of a request',
+    takes: 'text or bytes',
     effect: 'stays what it is',
     failing: NO_HEADER,
     run: authority,
@@ -123,6 +128,7 @@ export const changes: readonly Row[] = [
   },
   {
     site: '`:path` of a request',
+    takes: 'text or bytes',
     effect: 'stays what it is',
     failing: NO_HEADER,
     run: requestLine('path'),
@@ -131,6 +137,7 @@ export const changes: readonly Row[] = [
   },
   {
     site: '`:status` of a response',
+    takes: 'an int or uint',
     effect: 'stays what it is',
     failing: [MISSING, '"text"', 'null', '0', '1000', '200.5'],
     run: status,
@@ -139,6 +146,7 @@ export const changes: readonly Row[] = [
   },
   {
     site: '`transformations` `replace`',
+    takes: 'a map of texts, bools and numbers, or lists of them',
     effect: 'all headers stay',
     failing: [MISSING, '1', 'null', '"text"', '["x-b"]'],
     run: replace,
@@ -147,6 +155,7 @@ export const changes: readonly Row[] = [
   },
   {
     site: '`transformations.request.body`',
+    takes: 'anything: text and bytes as they are, the rest as JSON',
     effect: 'an empty body',
     failing: [MISSING, '1 / 0', 'type(1) == 1 ? 1 : fail("no")'],
     run: body('request'),
@@ -155,6 +164,7 @@ export const changes: readonly Row[] = [
   },
   {
     site: '`transformations.response.body`',
+    takes: 'anything: text and bytes as they are, the rest as JSON',
     effect: 'an empty body',
     failing: [MISSING, '1 / 0'],
     run: body('response'),
@@ -163,6 +173,7 @@ export const changes: readonly Row[] = [
   },
   {
     site: '`transformations` `metadata`',
+    takes: 'anything',
     effect: 'the value is left out',
     failing: [MISSING, '1 / 0'],
     run: metadata,
@@ -171,6 +182,7 @@ export const changes: readonly Row[] = [
   },
   {
     site: '`directResponse.bodyExpression`',
+    takes: 'anything: text and bytes as they are, the rest as JSON',
     effect: 'answered with 500',
     failing: [MISSING, '1 / 0'],
     run: directBody,
@@ -179,6 +191,7 @@ export const changes: readonly Row[] = [
   },
   {
     site: '`directResponse.headers`',
+    takes: 'text or bytes',
     effect: 'the header is left out',
     failing: NO_HEADER,
     run: directHeader,
@@ -187,6 +200,7 @@ export const changes: readonly Row[] = [
   },
   {
     site: '`delay.duration`',
+    takes: 'a duration, or a number of milliseconds',
     effect: 'no delay',
     failing: [MISSING, '"text"', 'null', '-1', '0.0 / 0.0', 'duration("-1s")'],
     run: delay,

@@ -109,6 +109,7 @@ async function credential(expression: string, world: World): Promise<unknown> {
 export const decisions: readonly Row[] = [
   {
     site: '`authorization` rule `allow`',
+    takes: 'a bool',
     effect: 'the rule does not allow',
     failing: NO_BOOL,
     run: rule('allow'),
@@ -117,6 +118,7 @@ export const decisions: readonly Row[] = [
   },
   {
     site: '`authorization` rule `deny`',
+    takes: 'a bool',
     effect: 'the rule does not refuse',
     failing: NO_BOOL,
     run: rule('deny'),
@@ -125,6 +127,7 @@ export const decisions: readonly Row[] = [
   },
   {
     site: '`authorization` rule `require`',
+    takes: 'a bool',
     effect: 'the request is refused',
     failing: NO_BOOL,
     run: rule('require'),
@@ -133,6 +136,7 @@ export const decisions: readonly Row[] = [
   },
   {
     site: '`networkAuthorization` rule `allow`',
+    takes: 'a bool',
     effect: 'the rule does not allow',
     failing: NO_BOOL_EITHER,
     run: networkRule('allow'),
@@ -141,6 +145,7 @@ export const decisions: readonly Row[] = [
   },
   {
     site: '`networkAuthorization` rule `deny`',
+    takes: 'a bool',
     effect: 'the rule does not refuse',
     failing: NO_BOOL_EITHER,
     run: networkRule('deny'),
@@ -149,6 +154,7 @@ export const decisions: readonly Row[] = [
   },
   {
     site: '`networkAuthorization` rule `require`',
+    takes: 'a bool',
     effect: 'the connection is closed',
     failing: NO_BOOL_EITHER,
     run: networkRule('require'),
@@ -157,6 +163,7 @@ export const decisions: readonly Row[] = [
   },
   {
     site: '`condition` of an entry of `conditional`',
+    takes: 'a bool',
     effect: 'the next entry is looked at',
     failing: NO_BOOL,
     run: condition,
@@ -165,6 +172,7 @@ export const decisions: readonly Row[] = [
   },
   {
     site: '`retry.precondition`',
+    takes: 'a bool',
     effect: 'no retries',
     failing: NO_BOOL,
     run: tries(503, (expression) => `codes: [503], precondition: ${expression}`),
@@ -173,6 +181,7 @@ export const decisions: readonly Row[] = [
   },
   {
     site: '`retry.condition`',
+    takes: 'a bool',
     effect: 'the try has not failed on its account',
     failing: NO_BOOL,
     run: tries(200, (expression) => `codes: [503], condition: ${expression}`),
@@ -181,6 +190,7 @@ export const decisions: readonly Row[] = [
   },
   {
     site: '`health.unhealthyExpression`',
+    takes: 'a bool',
     effect: 'the endpoint counts as healthy',
     failing: NO_BOOL,
     run: health,
@@ -189,6 +199,7 @@ export const decisions: readonly Row[] = [
   },
   {
     site: '`sessionAffinity.source`',
+    takes: 'text, bytes, a bool, int or uint',
     effect: 'any endpoint',
     failing: [MISSING, '[1]', 'null', '{}', '1.5'],
     run: affinity,
@@ -197,6 +208,7 @@ export const decisions: readonly Row[] = [
   },
   {
     site: '`dynamic.target` of a backend',
+    takes: 'text: `host:port`',
     effect: 'answered with 503',
     failing: [MISSING, '1', 'null', '"no port"', '""', '"a b:1"'],
     run: target,
@@ -205,6 +217,7 @@ export const decisions: readonly Row[] = [
   },
   {
     site: '`dynamic.target` of a backend of a TCP route',
+    takes: 'text: `host:port`',
     effect: 'the connection is closed',
     failing: ['source.spiffeId', '1', 'null', '"no port"'],
     run: tcpTarget,
@@ -213,6 +226,7 @@ export const decisions: readonly Row[] = [
   },
   {
     site: '`location.expression` of a credential',
+    takes: 'text',
     effect: 'as if there were no credential',
     failing: ['request.headers["x-none"]', '1', 'null', '["red-key"]'],
     run: credential,

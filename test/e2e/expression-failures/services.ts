@@ -44,6 +44,20 @@ function question(protocol: (expression: string) => string, { status = 200, meth
   };
 }
 
+async function connectionQuestion(expression: string, world: World): Promise<unknown> {
+  const service = await authz(world);
+  const backend = await world.backend();
+  const running = await world.gateway(
+    `frontendPolicies: {networkExtAuthz: {host: "127.0.0.1:${service.port}", protocol: {http: {path: ${yaml(expression)}}}}}
+routes: [{backends: [{host: "127.0.0.1:${backend.port}"}]}]`,
+  );
+  const status = await ask(running.port(80), '/').then(
+    (answer) => answer.status,
+    () => 'closed',
+  );
+  return [status, service.seen[0]?.url];
+}
+
 async function answerMetadata(expression: string, world: World): Promise<unknown> {
   const service = await authz(world);
   const { got } = await world.through(
@@ -143,6 +157,7 @@ function role(settings: (expression: string) => string): Row['run'] {
 export const services: readonly Row[] = [
   {
     site: '`remoteRateLimit` value of an entry',
+    takes: 'text, a bool, int or uint; bytes as base64',
     effect: 'the descriptor is left out',
     failing: [MISSING, 'null', '["a"]', '{}', '1.5'],
     run: descriptors((value) => `{entries: [{key: a, value: ${value}}, {key: b, value: '"b"'}]}`),
@@ -151,6 +166,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`remoteRateLimit` `cost`',
+    takes: 'an int or uint from 0 on',
     effect: 'the descriptor is left out',
     failing: [MISSING, 'null', '"1"', '-1', '1.5'],
     run: descriptors((cost) => `{entries: [{key: a, value: '"a"'}], cost: ${cost}}`),
@@ -159,6 +175,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`remoteRateLimit` `limitOverride`',
+    takes: 'a map: `unit`, `requestsPerUnit`',
     effect: 'the descriptor is left out',
     failing: [
       MISSING,
@@ -174,6 +191,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`extAuthz` `grpc.metadata`',
+    takes: 'a map',
     effect: 'the entry is left out',
     failing: [MISSING, '1', '"text"', 'null', '[1]'],
     run: grpcMetadata,
@@ -182,6 +200,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`extAuthz` `http.path`',
+    takes: 'text',
     effect: 'answered with 403, nobody is asked',
     failing: NO_TEXT,
     run: question((path) => `path: ${path}`),
@@ -190,6 +209,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`extAuthz` `http.body`',
+    takes: 'anything: text and bytes as they are, the rest as JSON',
     effect: 'answered with 403, nobody is asked',
     failing: [MISSING, '1 / 0'],
     run: question((body) => `body: ${body}`, { method: 'POST' }),
@@ -198,6 +218,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`extAuthz` `http.redirect`',
+    takes: 'text or bytes',
     effect: 'answered with 403',
     failing: NO_TEXT,
     run: question((redirect) => `redirect: ${redirect}`, { status: 401 }),
@@ -206,6 +227,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`extAuthz` `http.addRequestHeaders`',
+    takes: 'text or bytes',
     effect: 'the header is not sent to the service',
     failing: NO_TEXT,
     run: question((value) => `addRequestHeaders: {x-a: ${value}}`),
@@ -214,6 +236,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`extAuthz` `http.metadata`',
+    takes: 'anything',
     effect: 'the entry is left out',
     failing: [MISSING, '1 / 0', 'response.headers["x-none"]'],
     run: answerMetadata,
@@ -222,6 +245,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`extAuthz` `cache.key`',
+    takes: 'text, a bool, a number, bytes',
     effect: 'not remembered',
     failing: [MISSING, '1 / 0', '[1]', '{}'],
     run: questions((key) => `key: [request.path, ${key}], ttl: 1h`),
@@ -230,6 +254,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`extAuthz` `cache.ttl`',
+    takes: 'a duration, a timestamp, or Unix seconds',
     effect: 'not remembered',
     failing: [MISSING, '"text"', 'null', '-1', 'duration("-1h")'],
     run: questions((ttl) => `key: [request.path], ttl: ${ttl}`),
@@ -237,7 +262,17 @@ export const services: readonly Row[] = [
     works: ['duration("1h")', 1],
   },
   {
+    site: '`networkExtAuthz` `http.path`, `body`',
+    takes: 'as for `extAuthz`',
+    effect: 'the connection is closed, nobody is asked',
+    failing: ['source.spiffeId', '1', 'null'],
+    run: connectionQuestion,
+    failed: ['closed', undefined],
+    works: ['"/from/" + source.address', [200, '/from/127.0.0.1']],
+  },
+  {
     site: '`extProc` `requestAttributes`',
+    takes: 'anything',
     effect: 'the entry is left out',
     failing: [MISSING, '1 / 0'],
     run: told(
@@ -249,6 +284,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`extProc` `responseAttributes`',
+    takes: 'anything',
     effect: 'the entry is left out',
     failing: [MISSING, '1 / 0'],
     run: told(
@@ -260,6 +296,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`extProc` `metadataContext`',
+    takes: 'anything',
     effect: 'the entry is left out',
     failing: [MISSING, '1 / 0'],
     run: told(
@@ -271,6 +308,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`extProc` metadata of the call',
+    takes: 'text, a bool or a number',
     effect: 'the entry is left out',
     failing: [MISSING, '1 / 0', '[1]', 'null'],
     run: told(
@@ -282,6 +320,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`backendAuth.aws` `sessionName`',
+    takes: 'text',
     effect: 'answered with 500',
     failing: [...NO_TEXT, '""', '"not a name"'],
     run: role((name) => `sessionName: {expression: ${name}}`),
@@ -290,6 +329,7 @@ export const services: readonly Row[] = [
   },
   {
     site: '`backendAuth.aws` `tags`',
+    takes: 'text',
     effect: 'answered with 500',
     failing: NO_TEXT,
     run: role((tag) => `tags: [{key: team, expression: ${tag}}]`),

@@ -138,6 +138,7 @@ const NO_FIELD = [MISSING, 'null', '1 / 0', 'request.headers["x-none"]'];
 export const telemetry: readonly Row[] = [
   {
     site: '`accessLog.filter`',
+    takes: 'a bool',
     effect: 'not logged',
     failing: NO_BOOL,
     run: logFilter,
@@ -146,6 +147,7 @@ export const telemetry: readonly Row[] = [
   },
   {
     site: '`accessLog.otlp.filter`',
+    takes: 'a bool',
     effect: 'not sent',
     failing: NO_BOOL.slice(0, 2),
     run: recordFilter,
@@ -154,6 +156,7 @@ export const telemetry: readonly Row[] = [
   },
   {
     site: '`tracing.filter`',
+    takes: 'a bool',
     effect: 'not sent',
     failing: NO_BOOL.slice(0, 2),
     run: spanFilter,
@@ -162,6 +165,7 @@ export const telemetry: readonly Row[] = [
   },
   {
     site: '`accessLog.add`',
+    takes: 'anything',
     effect: 'the field is left out; so is one whose value is null',
     failing: NO_FIELD,
     run: logField,
@@ -170,6 +174,7 @@ export const telemetry: readonly Row[] = [
   },
   {
     site: '`accessLog.add` in place of a field that is there by itself',
+    takes: 'anything',
     effect: 'the field is left out',
     failing: NO_FIELD,
     run: replacedField,
@@ -178,6 +183,7 @@ export const telemetry: readonly Row[] = [
   },
   {
     site: '`accessLog.otlp.fields.add`',
+    takes: 'anything',
     effect: 'the field is left out; so is one whose value is null',
     failing: NO_FIELD.slice(0, 2),
     run: recordField,
@@ -186,6 +192,7 @@ export const telemetry: readonly Row[] = [
   },
   {
     site: '`tracing.attributes`',
+    takes: 'anything',
     effect: 'the attribute is left out; so is one whose value is null',
     failing: NO_FIELD.slice(0, 2),
     run: spanAttribute,
@@ -194,6 +201,7 @@ export const telemetry: readonly Row[] = [
   },
   {
     site: '`tracing.resources`',
+    takes: 'anything that needs no request',
     effect: 'the attribute is left out',
     failing: ['request.method', 'null'],
     run: resource,
@@ -202,6 +210,7 @@ export const telemetry: readonly Row[] = [
   },
   {
     site: '`tracing.randomSampling`',
+    takes: 'a bool, or a share from 0 to 1',
     effect: 'not sampled',
     failing: NO_SHARE,
     run: randomSampling,
@@ -210,6 +219,7 @@ export const telemetry: readonly Row[] = [
   },
   {
     site: '`tracing.clientSampling`',
+    takes: 'a bool, or a share from 0 to 1',
     effect: 'not sampled',
     failing: NO_SHARE,
     run: clientSampling,
@@ -218,6 +228,7 @@ export const telemetry: readonly Row[] = [
   },
   {
     site: '`metrics.fields.add`',
+    takes: 'text',
     effect: 'the label is `unknown`',
     failing: [MISSING, '1', 'null', 'true', '["a"]'],
     run: label,

@@ -7,7 +7,8 @@ import { type Answer, ask, type Ask, type Cleanup, type RunningGateway, startGat
 export interface Row {
   /** As docs/cel.md names it. */
   readonly site: string;
-  /** As docs/cel.md tells it. */
+  /** What its value may be; both as docs/cel.md tells them. */
+  readonly takes: string;
   readonly effect: string;
   /** Expressions that fail there: while they are evaluated, or by the type of their value. */
   readonly failing: readonly string[];
