@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 
 import { parseTraceparent } from '../../proxy/telemetry/spans/trace-context.ts';
 import { serveAuthz } from '../services/envoy.ts';
 import { type Receiver, serveOtlpGrpc, serveOtlpHttp } from '../services/otlp.ts';
+import { eventually, tcpUpstream } from './clients.ts';
 import { TraceWatch } from './trace-watch.ts';
 import { type Answer, ask, Cleanup, echo, type RunningGateway, startGateway, upstream } from './gateway.ts';
 
@@ -364,6 +366,31 @@ describe('a receiver', () => {
       expect((await ask(port, '/shop', { headers: { traceparent: SAMPLED } })).status).toBe(200);
     }
     await running.logged('spans cannot be exported', '127.0.0.1:1');
+  });
+
+  test.each(
+    ['grpc', 'http'].flatMap(
+      (protocol) =>
+        [
+          [protocol, 'says nothing', (): void => {}],
+          [protocol, 'resets', (socket: Socket): void => void socket.resetAndDestroy()],
+          [
+            protocol,
+            'speaks something else',
+            (socket: Socket): void => void socket.write('SSH-2.0-x is what this is\r\n\r\n'),
+          ],
+        ] as const,
+    ),
+  )('over %s that %s costs no request anything', async (protocol, _name, answer) => {
+    const receiver = cleanup.add(await tcpUpstream((socket) => socket.on('data', () => answer(socket))));
+    const { port, running } = await start({ tracing: `host: "127.0.0.1:${receiver.port}", protocol: ${protocol}` });
+    for (let i = 0; i < 5; i++) {
+      expect((await ask(port, '/shop', { headers: { traceparent: SAMPLED } })).status).toBe(200);
+    }
+    await eventually('the receiver is asked', () => receiver.opened() > 0);
+    expect((await ask(port, '/shop', { headers: { traceparent: SAMPLED } })).status).toBe(200);
+    await running.close();
+    await running.logged('spans cannot be exported');
   });
 
   test('gets what waits when the gateway ends', async () => {
