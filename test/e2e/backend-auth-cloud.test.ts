@@ -263,7 +263,12 @@ describe('Azure, by what the environment offers', () => {
     const machine = await tokenEndpoint(cleanup, (_call, response) => void response.destroy());
     const running = await gateway(auth, { AZURE_POD_IDENTITY_AUTHORITY_HOST: machine.origin });
     expect(ofAnswer(await running.call())).toEqual(failure('the environment has no Azure credentials that work'));
-    await running.logged('no Azure client secret', 'no Azure workload identity', 'no Azure metadata service');
+    await running.logged(
+      'no Azure client secret',
+      'no Azure workload identity',
+      'no Azure metadata service',
+      'az gives no credential',
+    );
   });
 });
 

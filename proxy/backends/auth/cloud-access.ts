@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 
 import { callDirectly } from '../../services/direct-call.ts';
-import type { CloudAccess, CloudRequest, CloudResponse } from './cloud.ts';
+import type { CloudAccess, CloudCommand, CloudRequest, CloudResponse } from './cloud.ts';
 import { CredentialError } from './failure.ts';
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -22,6 +22,19 @@ export class SystemCloudAccess implements CloudAccess {
       if (error instanceof CredentialError) throw error;
       throw new CredentialError('a credential file cannot be read', { cause: error });
     }
+  }
+
+  async run({ program, args, timeoutMs }: CloudCommand): Promise<string> {
+    const { execFile } = await import('node:child_process');
+    const options = { timeout: timeoutMs, maxBuffer: MAX_ANSWER_BYTES, signal: this.#closing.signal };
+    return new Promise((resolve, reject) => {
+      const child = execFile(program, args, options, (error, stdout) => {
+        if (error === null) resolve(stdout);
+        else reject(new CredentialError(`${program} gives no credential`, { cause: error }));
+      });
+      // A tool that asks questions gets no answers.
+      child.stdin?.end();
+    });
   }
 
   async call({ method, url, headers, body, timeoutMs }: CloudRequest): Promise<CloudResponse> {

@@ -9,6 +9,8 @@ export interface Cloud {
   readonly home: string;
   /** The text of a file. */
   readFile(path: string): Promise<string>;
+  /** What a program of the path prints. Rejects when there is none, or when it fails. */
+  run(command: CloudCommand): Promise<string>;
   /** One call, its answer read whole. Rejects when there is none. */
   call(request: CloudRequest): Promise<CloudResponse>;
 }
@@ -19,6 +21,12 @@ export interface CloudRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | undefined;
   /** For the whole call. */
+  readonly timeoutMs: number;
+}
+
+export interface CloudCommand {
+  readonly program: string;
+  readonly args: readonly string[];
   readonly timeoutMs: number;
 }
 
@@ -37,6 +45,7 @@ export function cloudOf(access: CloudAccess, environment: Readonly<Record<string
   return {
     home: access.home,
     readFile: (path) => access.readFile(path),
+    run: (command) => access.run(command),
     call: (request) => access.call(request),
     env(name) {
       const value = environment[name]?.reveal();
@@ -48,14 +57,16 @@ export function cloudOf(access: CloudAccess, environment: Readonly<Record<string
 /** The same for one credential: all of its calls together keep the limit. */
 export function limited(cloud: Cloud, limitMs: number = CLOUD_TIMEOUT_MS): Cloud {
   const endsAt = performance.now() + limitMs;
+  const within = <T extends { readonly timeoutMs: number }>(work: T): T => {
+    const left = Math.max(1, Math.round(endsAt - performance.now()));
+    return { ...work, timeoutMs: Math.min(work.timeoutMs, left) };
+  };
   return {
     home: cloud.home,
     env: (name) => cloud.env(name),
     readFile: (path) => cloud.readFile(path),
-    call: (request) => {
-      const left = Math.max(1, Math.round(endsAt - performance.now()));
-      return cloud.call({ ...request, timeoutMs: Math.min(request.timeoutMs, left) });
-    },
+    run: (command) => cloud.run(within(command)),
+    call: (request) => cloud.call(within(request)),
   };
 }
 
@@ -63,5 +74,6 @@ export function limited(cloud: Cloud, limitMs: number = CLOUD_TIMEOUT_MS): Cloud
 export const noCloudAccess: CloudAccess = {
   home: '/',
   readFile: () => Promise.reject(new CredentialError('no file is read here')),
+  run: () => Promise.reject(new CredentialError('nothing is run here')),
   call: () => Promise.reject(new CredentialError('nothing is called here')),
 };

@@ -10,7 +10,7 @@ import { awsSigner } from './aws/compile.ts';
 import { azureToken } from './azure/compile.ts';
 import type { Cloud } from './cloud.ts';
 import type { Apply, CredentialKind } from './contract.ts';
-import { authFailed, CallerError } from './failure.ts';
+import { authFailed, CallerError, causesOf } from './failure.ts';
 import { gcpToken } from './gcp/compile.ts';
 import { jwtSign } from './jwt-sign.ts';
 import { fixedKey } from './key.ts';
@@ -24,7 +24,9 @@ export function backendAuth(spec: BackendAuth, context: PolicyContext): RequestS
   const kinds = [
     ...(main === undefined ? [] : [compileKind(main, { spec, context })]),
     ...credentials.map((credential) => fixedKey(credential)),
-  ].filter((kind) => kind !== null);
+  ]
+    .filter((kind) => kind !== null)
+    .map((kind) => told(kind, context));
   if (kinds.length === 0) return null;
   const onError = failureReporter(context);
   return (exchange) => applyAll(kinds, { exchange, onError, from: 0 });
@@ -36,14 +38,20 @@ type OnError = (error: unknown, exchange: Exchange) => Refusal;
 function failureReporter({ deps, source }: PolicyContext): OnError {
   const log = deps.log.scope('backend-auth');
   return (error, { trace }) => {
-    const cause = error instanceof Error && error.cause !== undefined ? { cause: messageOf(error.cause) } : {};
-    const fields = { source, error: messageOf(error), ...cause };
+    const cause = causesOf(error);
+    const message = messageOf(error);
+    const fields = { source, error: message, ...(cause === null ? {} : { cause }) };
     if (error instanceof CallerError) log.info("a caller's credential was not taken", fields);
     else log.warn('backend authentication failed', fields);
-    if ('cause' in cause)
-      trace?.emit({ type: 'policyEvent', kind: 'backend_auth', details: `${fields.error}: ${cause.cause}` }, 'error');
+    if (cause !== null)
+      trace?.emit({ type: 'policyEvent', kind: 'backend_auth', details: `${message}: ${cause}` }, 'error');
     return authFailed(error);
   };
+}
+
+/** Traces name the resource that says so. */
+function told({ details, apply }: CredentialKind, { source }: PolicyContext): CredentialKind {
+  return { details: `${details} (from ${source})`, apply };
 }
 
 function cloudIn({ cloud }: PolicyDeps): Cloud {
@@ -56,7 +64,8 @@ export function backendSign({ values, sources }: Effective<BackendPolicies>, dep
   const spec = values.backendAuth;
   if (spec?.main?.kind !== 'aws' || deps.dryRun !== undefined) return null;
   const context: PolicyContext = { phase: 'backend', source: sources.backendAuth ?? '', deps };
-  const signer = awsSigner(spec.main, { deps, cloud: cloudIn(deps), key: definitionKey('backendAuth', spec, context) });
+  const key = definitionKey('backendAuth', spec, context);
+  const signer = told(awsSigner(spec.main, { deps, cloud: cloudIn(deps), key }), context);
   const onError = failureReporter(context);
   return async (exchange) => {
     let refusal: Refusal | null;

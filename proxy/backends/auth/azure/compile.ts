@@ -4,6 +4,7 @@ import { type Cloud, limited } from '../cloud.ts';
 import { type CloudDeps, cloudToken, hostOf } from '../cloud-token.ts';
 import type { CredentialKind } from '../contract.ts';
 import type { Expiring } from '../token-cache.ts';
+import { developerTools } from './developer-tools.ts';
 import { clientSecret, workloadIdentity } from './entra.ts';
 import { firstThatWorks } from './implicit.ts';
 import { managedIdentity } from './managed-identity.ts';
@@ -38,6 +39,8 @@ function sourceOf(source: AzureCredentialSource): AzureSource {
       return workloadIdentity;
     case 'managedIdentity':
       return managedIdentity(source.identity);
+    case 'developerTools':
+      return developerTools;
     case 'implicit':
       return firstThatWorks();
     default:

@@ -2,18 +2,22 @@ import { Secret } from '../../../../src/shared/secret.ts';
 import type { Cloud } from '../cloud.ts';
 import { CredentialError } from '../failure.ts';
 import type { AzureSource } from './compile.ts';
+import { developerTools } from './developer-tools.ts';
 import { clientSecret, workloadIdentity } from './entra.ts';
 import { isAnnounced, managedIdentity, probe } from './managed-identity.ts';
 
 const PROBE_MS = 1000;
 
-/** What the environment offers: a secret, the identity of a workload, that of the machine. The first that works is kept. */
+/**
+ * What the environment offers: a secret, the identity of a workload, that of the machine, that of a developer. The first
+ * that works is kept.
+ */
 export function firstThatWorks(): AzureSource {
   let chosen: AzureSource | null = null;
   return async (cloud, scope) => {
     if (chosen !== null) return chosen(cloud, scope);
     const failures: unknown[] = [];
-    for (const source of [fromSecret, workloadIdentity, fromMachine]) {
+    for (const source of [fromSecret, workloadIdentity, fromMachine, developerTools]) {
       try {
         const token = await source(cloud, scope);
         chosen = source;

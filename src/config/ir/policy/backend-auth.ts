@@ -80,7 +80,8 @@ export type AzureCredentialSource =
   | { readonly kind: 'clientSecret'; readonly tenantId: string; readonly clientId: string; readonly secret: Secret }
   | { readonly kind: 'managedIdentity'; readonly identity?: AzureIdentity | undefined }
   | { readonly kind: 'workloadIdentity' }
-  /** The environment, then workload identity, then managed identity. */
+  | { readonly kind: 'developerTools' }
+  /** The environment, then workload identity, then managed identity, then the tools of developers. */
   | { readonly kind: 'implicit' };
 
 export interface AzureIdentity {

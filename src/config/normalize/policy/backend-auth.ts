@@ -123,7 +123,12 @@ function azure(context: Context, spec: AzureSpec, path: Path): BackendAuthKind |
   return source && { kind: 'azure', source };
 }
 
-function azureSource(context: Context, { explicitConfig }: AzureSpec, path: Path): AzureCredentialSource | undefined {
+function azureSource(
+  context: Context,
+  { explicitConfig, developerImplicit }: AzureSpec,
+  path: Path,
+): AzureCredentialSource | undefined {
+  if (developerImplicit !== undefined) return { kind: 'developerTools' };
   if (explicitConfig === undefined) return { kind: 'implicit' };
   const { clientSecret, managedIdentity } = explicitConfig;
   if (clientSecret !== undefined) {

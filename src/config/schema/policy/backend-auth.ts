@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AddIssue, exactlyOne, object, withRule } from '../build.ts';
-import { notBuilt, notBuiltWhen } from '../marks.ts';
+import { notBuiltWhen } from '../marks.ts';
 import { cel, celMap, duration, secretText } from '../scalars.ts';
 import { credentialLocation, credentialTarget } from './credential-location.ts';
 import { policyServiceRule, policyServiceShape } from './policy-service.ts';
@@ -124,12 +124,12 @@ const azureCredential = exactlyOne(
 const azure = exactlyOne(
   object('Azure credentials; exactly one key.', {
     explicitConfig: azureCredential.optional(),
-    developerImplicit: notBuilt(
-      object('What the developer tools are logged in with.', {}),
-      'the Azure credential `developerImplicit`',
-    ),
+    developerImplicit: object(
+      'Who is logged in with the tools of developers: `az`, else `azd`, found in `PATH`.',
+      {},
+    ).optional(),
     implicit: object(
-      'What the environment offers: a client secret, a workload identity, a managed identity.',
+      'What the environment offers: a client secret, a workload identity, a managed identity, the tools of developers.',
       {},
     ).optional(),
   }),
