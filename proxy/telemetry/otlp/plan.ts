@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { OtlpReceiver, TelemetryResource } from '../../../src/config/ir/index.ts';
 import { Secret } from '../../../src/shared/secret.ts';
+import { octetsOf } from '../../credentials/octets.ts';
 import { Headers } from '../../exchange/headers.ts';
 import type { Services } from '../../services/contract.ts';
 import type { Attribute } from '../spans/span.ts';
@@ -20,7 +21,7 @@ export interface PlanOptions {
 /** How items get to a receiver. Throws a `GwError` when it is a reference to nothing. */
 export function exportPlan(receiver: OtlpReceiver, { signal, resource, scope, services }: PlanOptions): ExportPlan {
   const client = services.open(receiver.service);
-  const headers = Headers.from(receiver.headers.map(([name, value]) => [name, value.reveal()] as const));
+  const headers = Headers.from(receiver.headers.map(([name, value]) => [name, octetsOf(value.reveal())] as const));
   const { protocol, path } = receiver;
   return {
     key: identityOf([signal, receiver, resource]),

@@ -84,7 +84,12 @@ const tracing = object('Old place of `frontendPolicies.tracing`.', {
   otlpEndpoint: z.string().min(1).max(2048).optional().describe('http:// or https:// address of the receiver.'),
   headers: z.record(headerName, secret(headerValue)).optional().describe('Headers, or metadata, of every batch.'),
   otlpProtocol: z.enum(['grpc', 'http']).optional().describe('Default: grpc.'),
-  path: z.string().min(1).max(2048).optional().describe('Path of requests, for HTTP. Default: /v1/traces.'),
+  path: z
+    .string()
+    .max(2048)
+    .regex(/^\/[!-~]*$/, { error: 'expected a path that starts with /' })
+    .optional()
+    .describe('Path of requests, for HTTP. Default: /v1/traces.'),
   fields: object('Attributes of spans.', {
     remove: z.array(fieldName).optional().describe('Attributes to leave out.'),
     add: celMap('Attributes to add.').optional(),

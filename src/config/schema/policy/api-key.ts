@@ -11,11 +11,19 @@ const json: z.ZodType<Json> = z
   .union([z.null(), z.boolean(), z.number(), z.string(), z.array(inner), z.record(z.string(), inner)])
   .meta({ id: 'Json', description: 'Any value.' });
 
+/** What a script writes whose variable was not set. */
+const EMPTY_KEY = 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
 const key = exactlyOne(
   object('One key; exactly one of `key` and `keyHash`.', {
     key: secret(z.string().min(1).max(4096)).optional().describe('The key itself.'),
     keyHash: secret(
-      z.string().regex(/^sha256:[0-9a-fA-F]{64}$/, { error: 'expected sha256: and 64 hexadecimal digits' }),
+      z
+        .string()
+        .regex(/^sha256:[0-9a-fA-F]{64}$/, { error: 'expected sha256: and 64 hexadecimal digits' })
+        .refine((hash) => hash.toLowerCase() !== EMPTY_KEY, {
+          error: 'this is the hash of an empty key, which anybody has',
+        }),
     )
       .optional()
       .describe('`sha256:` and the SHA-256 of the key, 64 hexadecimal digits.'),

@@ -6,7 +6,7 @@ const authorityText = z
   .string()
   .min(1)
   .max(256)
-  .regex(/^[^\s/?#@]+$/, { error: 'expected a host, with or without a port' });
+  .regex(/^[!"$-.0->A-~]+$/, { error: 'expected a host, with or without a port, in ASCII' });
 
 const authorityObject = exactlyOne(
   object('Change of the authority; exactly one key.', {
@@ -31,7 +31,9 @@ export const authorityChange = z
 const pathText = z
   .string()
   .max(1024)
-  .regex(/^\/[^\s?#]*$/, { error: 'expected a path that starts with `/`, without `?` or `#`' });
+  .regex(/^\/[!"$->@-~]*$/, {
+    error: 'expected a path that starts with `/`, without `?` or `#`, other characters than ASCII as %XX',
+  });
 
 /** How the path of a URL changes; shared by redirect and rewrite. */
 export const pathChange = exactlyOne(
