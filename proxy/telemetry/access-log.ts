@@ -1,4 +1,4 @@
-import { formatTime, textValue, wallClockMs, type LogFormat } from '../../src/shared/log.ts';
+import { formatTime, jsonText, textValue, wallClockMs, type LogFormat } from '../../src/shared/log.ts';
 import type { JsonValue } from '../exchange/attributes.ts';
 import { ACCESS_FIELDS, ID_FIELDS, type AccessField, type AccessRecord } from './access-fields.ts';
 import type { Attribute } from './spans/span.ts';
@@ -58,7 +58,7 @@ export class AccessLog {
     for (const [key, read] of this.#fields) {
       const value = read(record);
       if (value === undefined || value === null || value === '') continue;
-      line += ` ${key}=${key === 'error' ? JSON.stringify(value) : textValue(value)}`;
+      line += ` ${key}=${key === 'error' ? jsonText(value) : textValue(value)}`;
     }
     for (const [key, value] of additions) line += ` ${keyText(key)}=${valueText(value)}`;
     return `${line}\n`;
@@ -71,13 +71,13 @@ export class AccessLog {
       if (value !== undefined && value !== null && value !== '') line[key] = value;
     }
     for (const [key, value] of additions) setOwn(line, key, value);
-    return `${JSON.stringify(line)}\n`;
+    return `${jsonText(line)}\n`;
   }
 }
 
 /** Keys of flattened maps come from clients: one that could be taken for more than a key is quoted. */
 function keyText(key: string): string {
-  return key.includes('=') ? JSON.stringify(key) : textValue(key);
+  return key.includes('=') ? jsonText(key) : textValue(key);
 }
 
 function valueText(value: JsonValue): string {

@@ -163,7 +163,7 @@ export interface LogLine {
 export function formatLine(format: LogFormat, line: LogLine): string {
   const time = formatTime(line.timeMs);
   if (format === 'json') {
-    return `${JSON.stringify({ level: line.level, time, scope: line.scope, message: line.message, ...line.fields })}\n`;
+    return `${jsonText({ level: line.level, time, scope: line.scope, message: line.message, ...line.fields })}\n`;
   }
   const fields = Object.entries(line.fields ?? none)
     .filter(([, value]) => value !== undefined && value !== null)
@@ -194,18 +194,27 @@ export function wallClockMs(): number {
   return Math.abs(system - precise) > 5 ? system : precise;
 }
 
-// Blanks, control characters and quotes in a value would forge fields or lines.
-// eslint-disable-next-line no-control-regex
-const UNSAFE = /[\u0000-\u0020"\u007f\u0080-\u009f\u2028\u2029]/;
+// Blanks, control characters and quotes in a value would forge fields or lines, or turn the direction of the text.
+// oxlint-disable-next-line no-control-regex
+const UNSAFE = /[\u0000-\u0020"\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
+/** Those of them that JSON leaves as they are. */
+const UNESCAPED = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+// oxlint-disable-next-line no-control-regex
+const BREAKS = /\s*[\u0000-\u001f\u007f-\u009f\u2028\u2029]\s*/g;
+
+/** JSON on one line, without a character that a terminal or a reader of lines would obey. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value).replace(UNESCAPED, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
 
 /** A value of a text line: as it stands, or as a JSON string when it could be mistaken for something else. */
 export function textValue(value: string | number | boolean): string {
   if (typeof value !== 'string') return String(value);
-  return UNSAFE.test(value) ? JSON.stringify(value) : value;
+  return UNSAFE.test(value) ? jsonText(value) : value;
 }
 
 function oneLine(message: string): string {
-  return message.includes('\n') || message.includes('\t') ? message.replaceAll(/\s*[\n\t]\s*/g, ' ') : message;
+  return message.replace(BREAKS, ' ');
 }
 
 function parseClause(text: string): Clause | string {
