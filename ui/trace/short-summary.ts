@@ -21,6 +21,9 @@ function isName({ event }: Entry): boolean {
 function shorterForms({ event, summary }: Entry): readonly string[] {
   const { message } = event;
   if ((event.scope ?? []).length > 0) return [];
+  if (message.type === 'policy') return [summary.replace(/ \(from [^()]*\)$/, '')];
+  if (message.type === 'authorizationResult')
+    return [summary.replace(' matches)', ')'), summary.replace(/ \([^()]*\)/, '')];
   if (message.type === 'policySelection') return [summary.replace(' effective policies', '')];
   if (message.type === 'requestFinished')
     return [summary.replace(/^request /, ''), summary.replace(/^request finished /, '')];

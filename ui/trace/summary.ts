@@ -156,7 +156,17 @@ function authorizationSummary(message: Fields): string {
   const matches = (mode: string): number =>
     rules.filter((rule) => rule['mode'] === mode && rule['matched'] === true).length;
   const verdict = message['result'] === 'allow' ? 'allowed' : 'denied';
-  return `${verdict} (${matches('allow')} allow, ${matches('deny')} deny, ${matches('require')} require matches)`;
+  const counts = `${matches('allow')} allow, ${matches('deny')} deny, ${matches('require')} require matches`;
+  const refusing = message['result'] === 'deny' ? refusingRule(rules) : '';
+  return `${verdict} (${counts})${refusing === '' ? '' : `: ${refusing}`}`;
+}
+
+/** The rule that refuses: a deny that holds, or a require that does not. Without one, nothing allows. */
+function refusingRule(rules: readonly Fields[]): string {
+  const found =
+    rules.find((rule) => rule['mode'] === 'deny' && rule['matched'] === true) ??
+    rules.find((rule) => rule['mode'] === 'require' && rule['matched'] !== true);
+  return found === undefined ? '' : `${scalar(found['mode'])} ${scalar(found['name'])}`;
 }
 
 function outcome(message: Fields): string {

@@ -79,7 +79,7 @@ describe('summaries', () => {
       'authorization',
       { type: 'authorizationResult', result: 'deny', rules: [{ name: 'x', matched: true, mode: 'deny' }] },
       'Authz',
-      'denied (0 allow, 1 deny, 0 require matches)',
+      'denied (0 allow, 1 deny, 0 require matches): deny x',
     ],
     [
       'a backend result',

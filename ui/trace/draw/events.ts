@@ -6,13 +6,17 @@ import { contentSize, type Layout } from '../layout.ts';
 import { requestLine } from '../request.ts';
 import type { Group, TraceState } from '../state.ts';
 import { fittingSummary } from '../short-summary.ts';
-import { severityGlyph } from '../summary.ts';
+import { nameOf, severityGlyph } from '../summary.ts';
 import { durationUs, formatMicros, startUs } from '../timing.ts';
 import { hasHeadings, rowCount, rowOf, windowOf, type EventRow } from '../visible-rows.ts';
 import { barSegments } from '../waterfall.ts';
 import { statusSegment } from './header.ts';
 
 const TYPE_WIDTH = 15;
+/** Where no summary says which policy or stage an event is about, its type does. */
+const NAME_WIDTH = 28;
+/** Bars give way to names from here on. */
+const ROOM_FOR_NAMES = 24;
 
 /** The pane on the left: only the rows that can be seen are looked at. */
 export function eventsPane(state: TraceState, layout: Layout): Row[] {
@@ -65,7 +69,8 @@ function columnsOf(state: TraceState, width: number): Columns {
   if (state.waterfall) {
     const summary = rest >= 72 ? Math.round(rest * 0.4) : 0;
     const took = rest >= 18 ? 9 : 0;
-    return { number, at, type, took, summary, bar: Math.max(0, rest - summary - took) };
+    const named = summary === 0 && rest - took >= ROOM_FOR_NAMES ? NAME_WIDTH : type;
+    return { number, at, type: named, took, summary, bar: Math.max(0, rest + type - named - summary - took) };
   }
   const bar = rest >= 70 ? 20 : rest >= 46 ? 13 : rest >= 34 ? 10 : rest >= 26 ? 8 : 0;
   const took = rest >= 56 ? 9 : 0;
@@ -90,11 +95,15 @@ function eventSegments(item: EventItem, context: DrawContext): Segment[] {
     seg(fitRight(String(entry.number), columns.number), 'dim'),
     seg(` ${severityGlyph(style)} `, style),
     ...(columns.at > 0 ? [seg(`${fitRight(formatMicros(startUs(entry.event)), columns.at - 1)} `, 'dim')] : []),
-    ...highlight([seg(fit(entry.label, Math.max(0, columns.type - 1)), style)], context.needles),
+    ...highlight([seg(fit(typeText(entry, columns), Math.max(0, columns.type - 1)), style)], context.needles),
     ...(columns.type > 0 ? [seg(' ')] : []),
     ...barColumns(item, state, columns),
     ...highlight([seg(fittingSummary(entry, columns.summary), style)], context.needles),
   ];
+}
+
+function typeText({ event, label }: EventItem['entry'], { summary, type }: Columns): string {
+  return summary === 0 && type > TYPE_WIDTH ? nameOf(event) : label;
 }
 
 function barColumns({ entry, index }: EventItem, state: TraceState, columns: Columns): Segment[] {
