@@ -227,7 +227,8 @@ export function compileRoutePipeline(
   const limits = bodyLimits(effective, engine);
   const { steps, reads } = composeResponse(responseOrder, { scope, deps: engine, limitBytes: limits.response });
   const later = notingReads(engine);
-  const retries = values.retry === undefined ? null : retryPlan(values.retry, later);
+  const retries =
+    values.retry === undefined ? null : retryPlan(values.retry, { deps: later.deps, source: sources.retry ?? '' });
   const readLater = reads.requestBody || later.reads.requestBody;
   return {
     effective,

@@ -80,10 +80,16 @@ test('a client that leaves in the pause before a try causes none', async () => {
 test.each([
   ['precondition', `precondition: 'request.method == "GET"'`, 1],
   ['precondition that fails', 'precondition: \'request.headers["none"].x\'', 1],
-  ['condition that reads what is not there yet', `condition: 'json(response.body).again'`, 1],
   ['condition over the head of the response', `condition: 'response.code == 200'`, 2],
 ])('a %s decides about tries', async (_name, more, count) => {
   const { tries, port } = await retrying(`codes: [], ${more}`, () => ({ status: 200 }));
   expect((await ask(port, '/', { method: 'POST', body: '{}' })).status).toBe(200);
   expect(tries).toHaveLength(count);
+});
+
+test('a condition that reads the body of the response is refused: it could never hold', async () => {
+  const condition = `codes: [], condition: 'json(response.body).again'`;
+  await expect(retrying(condition, () => ({ status: 200 }))).rejects.toThrow(
+    'retry from route default/route0: the condition reads `response.body`, but only heads are tried again',
+  );
 });

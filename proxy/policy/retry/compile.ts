@@ -4,6 +4,7 @@ import { UpstreamError } from '../../backends/upstream.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { PolicyContext, RequestStep } from '../contract.ts';
 import { next } from '../contract.ts';
+import { invalidPolicy } from '../invalid-policy.ts';
 
 /** What came of one attempt that gave no response: the failure of a call, or `timeout` of the call. */
 export type FailedAttempt = UpstreamError | 'timeout';
@@ -21,10 +22,12 @@ export interface RetryPlan {
   readonly isRetryable: (attempt: FailedAttempt) => boolean;
 }
 
-/** Throws a `GwError` for what is no expression. */
-export function retryPlan(spec: Retry, { deps }: Pick<PolicyContext, 'deps'>): RetryPlan {
+/** Throws a `GwError` for what is no expression, and for a condition that could never hold. */
+export function retryPlan(spec: Retry, { deps, source }: Pick<PolicyContext, 'deps' | 'source'>): RetryPlan {
   const codes = new Set(spec.codes);
   const condition = spec.condition === undefined ? null : deps.expressions.compile(spec.condition, 'retry condition');
+  if (condition?.reads.responseBody === true)
+    throw invalidPolicy(source, 'retry', 'the condition reads `response.body`, but only heads are tried again');
   return {
     attempts: spec.attempts,
     backoffMs: spec.backoffMs,
