@@ -26,7 +26,7 @@ const DEFAULT_ADMIN_PORT = 15000;
 export default class DemoCommand extends GwCommand {
   static override summary = 'Run a gateway with something behind it and something to see.';
   static override description =
-    'Starts a gateway on a built-in configuration, upstreams for it (an echo, a slow one, a flaky one, a failing one, a stream), and some traffic. On a terminal a screen shows the requests and opens their traces; elsewhere each request is a line. A port that is taken is replaced by a free one.';
+    'Starts a gateway on a built-in configuration, upstreams for it (an echo, a slow one, a flaky one, a failing one, a stream), policies (keys, rules, a limit), and some traffic. On a terminal a screen shows the requests and opens their traces; elsewhere each request is a line. A port that is taken is replaced by a free one.';
   static override flags = {
     port: portFlag({ summary: 'Port of the gateway.', default: DEFAULT_PORT }),
     'admin-port': portFlag({ char: 'p', summary: 'Port of the admin interface.', default: DEFAULT_ADMIN_PORT }),
