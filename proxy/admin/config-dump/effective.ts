@@ -1,6 +1,7 @@
 import type { EffectivePolicyDump, PolicyBody } from '../../../src/admin/protocol/config-dump.ts';
-import type { Bind, GatewayConfig, HttpRoute, Listener, RouteBackend } from '../../../src/config/ir/index.ts';
+import type { Bind, GatewayConfig, HttpRoute, Listener, RouteBackend, TcpRoute } from '../../../src/config/ir/index.ts';
 import {
+  type BackendScope,
   type Effective,
   effectiveBackendPolicies,
   effectiveGatewayPolicies,
@@ -48,6 +49,11 @@ export class EffectivePolicies {
     return this.#ofRoute([{ bind, listener, chain: [route] }]);
   }
 
+  /** Of a backend of a TCP route. */
+  tcpBackend(bind: Bind, listener: Listener, route: TcpRoute): EffectiveOfRoute['backend'] {
+    return (routeBackend) => this.#backend({ bind, listener, chain: [route] }, routeBackend);
+  }
+
   /** Of a route of a group, for each way that leads to it. */
   grouped(route: HttpRoute): EffectiveOfRoute {
     return this.#ofRoute(this.#entered.get(route) ?? []);
@@ -65,7 +71,7 @@ export class EffectivePolicies {
     };
   }
 
-  #backend(place: Place, routeBackend: RouteBackend): readonly EffectivePolicyDump[] {
+  #backend(place: Omit<BackendScope, 'routeBackend'>, routeBackend: RouteBackend): readonly EffectivePolicyDump[] {
     const { target } = routeBackend;
     if (target.kind === 'routeGroup') return [];
     const named =

@@ -66,7 +66,14 @@ function listenerDump(bind: Bind, listener: Listener, effective: EffectivePolici
         }
       : {}),
     ...(listener.tcpRoutes.length > 0
-      ? { tcpRoutes: Object.fromEntries(listener.tcpRoutes.map((route) => [route.key, tcpRouteDump(route)])) }
+      ? {
+          tcpRoutes: Object.fromEntries(
+            listener.tcpRoutes.map((route) => [
+              route.key,
+              tcpRouteDump(route, effective.tcpBackend(bind, listener, route)),
+            ]),
+          ),
+        }
       : {}),
   };
 }
@@ -77,11 +84,11 @@ function protocolDump({ protocol }: Listener): ListenerDump['protocol'] {
   return { [protocol.kind]: { certificateSource: protocol.tls.mode === 'static' ? 'Static' : 'DynamicCa' } };
 }
 
-function tcpRouteDump(route: TcpRoute): RouteDump {
+function tcpRouteDump(route: TcpRoute, effective: EffectiveOfRoute['backend']): RouteDump {
   const policies = routePolicies(route.policies);
   return {
     ...routeNames(route),
-    backends: route.backends.map((backend) => routeBackend(backend, [])),
+    backends: route.backends.map((backend) => routeBackend(backend, effective(backend))),
     ...(policies.length > 0 ? { inlinePolicies: policies } : {}),
   };
 }

@@ -1,4 +1,4 @@
-import type { Dump, DumpMatch } from '../protocol/decode-config-dump.ts';
+import type { Dump, DumpMatch, DumpRoute } from '../protocol/decode-config-dump.ts';
 
 /** One route of the live configuration. */
 export interface RouteRow {
@@ -28,8 +28,15 @@ export function routeRows(dump: Dump): readonly RouteRow[] {
     hostnames: route.hostnames,
     matches: route.matches.map(matchText),
     backends: route.backends.map(({ name, weight }) => ({ name, weight })),
-    policies: [...new Set([...route.policies, ...route.backends.flatMap((backend) => backend.policies)])],
+    policies: policiesOf(route),
   }));
+}
+
+/** What holds for the route and its backends, wherever it is written; what is written there, when the proxy tells no more. */
+function policiesOf({ effective, policies, backends }: DumpRoute): readonly string[] {
+  const told = [effective, ...backends.map((backend) => backend.effective)].flat().map(({ kind }) => kind);
+  const written = [policies, ...backends.map((backend) => backend.policies)].flat();
+  return [...new Set([...told, ...written])];
 }
 
 function matchText(match: DumpMatch): string {

@@ -3,13 +3,18 @@ import { describe, expect, test } from '@jest/globals';
 import { unloadedDump } from '../../../proxy/admin/config-dump/unloaded.ts';
 import { decodeConfigDump } from '../../../src/admin/protocol/decode-config-dump.ts';
 import { effectivePolicyRows } from '../../../src/admin/views/policies.ts';
+import { routeRows } from '../../../src/admin/views/routes.ts';
 import { loadConfig } from '../../../src/config/index.ts';
 
-async function rowsOf(text: string) {
+async function dumpOf(text: string) {
   const loaded = await loadConfig({ kind: 'text', text, name: 'config.yaml' }, { env: {} });
   // As it goes over the wire.
   const dump: unknown = JSON.parse(JSON.stringify(unloadedDump({ config: loaded.config, revision: 'r1' })));
-  return effectivePolicyRows(decodeConfigDump(dump));
+  return decodeConfigDump(dump);
+}
+
+async function rowsOf(text: string) {
+  return effectivePolicyRows(await dumpOf(text));
 }
 
 async function shownOf(text: string): Promise<readonly string[]> {
@@ -104,6 +109,26 @@ policies: [{name: {name: p, namespace: default}, ${ON_GATEWAY}, phase: gateway, 
     expect(settings('route', 'requestHeaderModifier')).toMatchObject({
       set: { authorization: '<redacted>', 'x-plain': '1' },
     });
+  });
+
+  test('are told of TCP routes, and in the list of routes', async () => {
+    const dump = await dumpOf(`
+gateways: {default: {port: 80}, tcp: {port: 90, listeners: [{name: t, protocol: TCP}]}}
+routes: [{name: r, policies: {directResponse: {status: 200}}}]
+tcpRoutes: [{name: t, gateways: [tcp], backends: [{host: "127.0.0.1:1"}]}]
+policies:
+- {name: {name: tls, namespace: default}, target: {gateway: {gatewayName: tcp, gatewayNamespace: default}}, policy: {backendTLS: {insecure: true}}}
+- {name: {name: late, namespace: default}, ${ON_GATEWAY}, policy: {timeout: {requestTimeout: 2s}}}
+`);
+    expect(effectivePolicyRows(dump).map(({ at, policy }) => `${at}: ${policy}`)).toEqual([
+      'route default/r: timeout',
+      'route default/r: directResponse',
+      'backend 127.0.0.1:1 of route default/t: backendTLS',
+    ]);
+    expect(routeRows(dump).map(({ route, policies }) => [route, ...policies])).toEqual([
+      ['r', 'timeout', 'directResponse'],
+      ['t', 'backendTLS'],
+    ]);
   });
 
   test('name the service that a policy asks, and how', async () => {
