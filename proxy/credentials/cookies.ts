@@ -21,6 +21,20 @@ export function removeCookie(headers: Headers, name: string): void {
   write(headers, without(lines, name));
 }
 
+/** Takes the cookies of that name but the first away. */
+export function keepFirstCookie(headers: Headers, name: string): void {
+  let seen = false;
+  const lines = headers.getAll('cookie');
+  const all = lines.flatMap((line) => line.split(';')).map((cookie) => cookie.trim());
+  const kept = all.filter((cookie) => {
+    if (cookie === '' || valueIn(cookie, name) === null) return cookie !== '';
+    const first = !seen;
+    seen = true;
+    return first;
+  });
+  if (kept.length < all.length) write(headers, kept);
+}
+
 /** Adds a cookie instead of those of that name. False, with nothing changed, when no cookie can hold the value. */
 export function insertCookie(headers: Headers, name: string, value: string): boolean {
   const octets = octetsOf(value);

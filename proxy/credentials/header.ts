@@ -15,6 +15,12 @@ export function readHeader(headers: Headers, name: string, prefix: string): stri
   return textOf(value.slice(prefix.length));
 }
 
+/** Takes every value of a header but the first away. */
+export function keepFirstHeader(headers: Headers, name: string): void {
+  const value = headers.get(name);
+  if (value !== undefined) headers.set(name, value);
+}
+
 /** Replaces every value of a header. False, with nothing changed, when `value` cannot stand in one. */
 export function insertHeader(headers: Headers, name: string, value: string): boolean {
   const octets = octetsOf(value);

@@ -2,9 +2,9 @@ import type { CredentialLocation, CredentialTarget } from '../../src/config/ir/p
 import { assertNever } from '../../src/shared/assert-never.ts';
 import type { HttpRequest } from '../exchange/message.ts';
 import type { EvalContext, Expressions } from '../expression/contract.ts';
-import { insertCookie, readCookie, removeCookie } from './cookies.ts';
-import { insertHeader, readHeader } from './header.ts';
-import { insertParameter, readParameter, removeParameter } from './query.ts';
+import { insertCookie, keepFirstCookie, readCookie, removeCookie } from './cookies.ts';
+import { insertHeader, keepFirstHeader, readHeader } from './header.ts';
+import { insertParameter, keepFirstParameter, readParameter, removeParameter } from './query.ts';
 
 /** What carries credentials: an `Exchange`, or any request on its way out. */
 export interface Carrier {
@@ -17,6 +17,8 @@ export interface CompiledTarget {
   read(carrier: Carrier): string | null;
   /** Takes away every credential of this place. */
   remove(carrier: Carrier): void;
+  /** Takes away every credential of this place but the one that `read` gives. */
+  removeOthers(carrier: Carrier): void;
   /** Puts `value` in the place of what was there. False, with nothing changed, when the place cannot hold it. */
   insert(carrier: Carrier, value: string): boolean;
 }
@@ -26,6 +28,8 @@ export interface CompiledLocation {
   read(exchange: Carrier & EvalContext): string | null;
   /** Takes away every credential of this place; an expression leaves the request as it is. */
   remove(carrier: Carrier): void;
+  /** Takes away every credential of this place but the one that `read` gives. */
+  removeOthers(carrier: Carrier): void;
 }
 
 /** Compiles where a credential is read from; `where` names the place in traces. Throws for an expression that is none. */
@@ -36,7 +40,7 @@ export function compileLocation(
 ): CompiledLocation {
   if (location.kind !== 'expression') return compileTarget(location);
   const expression = expressions.compile(location.expression, where);
-  return { read: (exchange) => expression.text(exchange), remove: () => {} };
+  return { read: (exchange) => expression.text(exchange), remove: () => {}, removeOthers: () => {} };
 }
 
 /** Compiles where a credential is written to. */
@@ -47,12 +51,14 @@ export function compileTarget(target: CredentialTarget): CompiledTarget {
       return {
         read: ({ request }) => readHeader(request.headers, name, target.prefix),
         remove: ({ request }) => void request.headers.remove(name),
+        removeOthers: ({ request }) => keepFirstHeader(request.headers, name),
         insert: ({ request }, value) => insertHeader(request.headers, name, target.prefix + value),
       };
     case 'queryParameter':
       return {
         read: ({ request }) => readParameter(request.target, name),
         remove: ({ request }) => void (request.target = removeParameter(request.target, name)),
+        removeOthers: ({ request }) => void (request.target = keepFirstParameter(request.target, name)),
         insert: ({ request }, value) => {
           request.target = insertParameter(request.target, name, value);
           return true;
@@ -62,6 +68,7 @@ export function compileTarget(target: CredentialTarget): CompiledTarget {
       return {
         read: ({ request }) => readCookie(request.headers, name),
         remove: ({ request }) => removeCookie(request.headers, name),
+        removeOthers: ({ request }) => keepFirstCookie(request.headers, name),
         insert: ({ request }, value) => insertCookie(request.headers, name, value),
       };
     default:

@@ -22,6 +22,23 @@ export function removeParameter(target: string, name: string): string {
   return kept.length === 0 ? target.slice(0, query) : `${target.slice(0, query)}?${kept.join('&')}`;
 }
 
+/** The target without the parameters of that name but the first. */
+export function keepFirstParameter(target: string, name: string): string {
+  const query = target.indexOf('?');
+  if (query === -1) return target;
+  let seen = false;
+  const kept = target
+    .slice(query + 1)
+    .split('&')
+    .filter((pair) => {
+      if (!isPairOf(pair, name)) return true;
+      const first = !seen;
+      seen = true;
+      return first;
+    });
+  return `${target.slice(0, query)}?${kept.join('&')}`;
+}
+
 /** The target with `name=value`, encoded, in the place of the first parameter of that name, else behind the others. */
 export function insertParameter(target: string, name: string, value: string): string {
   const pair = `${encodeURIComponent(name.toWellFormed())}=${encodeURIComponent(value.toWellFormed())}`;

@@ -26,7 +26,9 @@ export function jwtAuth(spec: JwtAuth, context: PolicyContext): RequestStep {
   };
   const accepted = (exchange: Exchange, jwt: VerifiedJwt): Outcome => {
     exchange.attributes.jwt = jwt;
-    if (!preserveToken) location.remove(exchange);
+    // A further one, which nobody has looked at, must not pass for the one that was verified.
+    if (preserveToken) location.removeOthers(exchange);
+    else location.remove(exchange);
     if (exchange.trace !== null)
       exchange.trace.applied(KIND, `accepted, claims ${JSON.stringify(jwt.claims)} (from ${source})`);
     return next;

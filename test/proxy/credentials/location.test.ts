@@ -51,6 +51,36 @@ describe('a credential in a header', () => {
   });
 });
 
+describe('further credentials of one place', () => {
+  test.each([
+    ['/p?a=1&token=x&b=2&to%6ben=y&token=z&token', '/p?a=1&token=x&b=2'],
+    ['/p?to%6ben=x&token=y', '/p?to%6ben=x'],
+    ['/p?token=x', '/p?token=x'],
+    ['/p?', '/p?'],
+    ['/p', '/p'],
+  ])('of %s leave %s', (target, left) => {
+    const request = carrier(target);
+    const location = compileTarget(parameter('token'));
+    const first = location.read(request);
+    location.removeOthers(request);
+    expect(request.request.target).toBe(left);
+    expect(location.read(request)).toBe(first);
+  });
+
+  test.each([
+    [['a=1; token=x; token=y', 'b=2;token = z'], ['a=1; token=x; b=2']],
+    [['a=1;  token=x'], ['a=1;  token=x']],
+    [[], []],
+  ])('of the cookies %j leave %j', (lines, left) => {
+    const request = carrier(
+      '/',
+      lines.map((line) => ['cookie', line] as const),
+    );
+    compileTarget(cookie('token')).removeOthers(request);
+    expect(request.request.headers.getAll('cookie')).toEqual(left);
+  });
+});
+
 describe('a credential beyond ASCII', () => {
   const octets = Buffer.from('gr\u00fc\u00df \u0142').toString('latin1');
 

@@ -41,10 +41,10 @@ describe('jwtAuth', () => {
     expect(policies[0]).not.toContain(good);
   });
 
-  test('leaves the token in the request when it is told to', () => {
-    const { exchange } = bearing(`Bearer ${good}`);
+  test('leaves the token in the request when it is told to, and no other beside it', () => {
+    const { exchange } = bearing(`Bearer ${good}`, 'Bearer other');
     jwtAuth(policy({ preserveToken: true }), context())(exchange);
-    expect(exchange.request.headers.get('authorization')).toBe(`Bearer ${good}`);
+    expect(exchange.request.headers.getAll('authorization')).toEqual([`Bearer ${good}`]);
   });
 
   test.each([
