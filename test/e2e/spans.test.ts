@@ -7,6 +7,7 @@ import { parseTraceparent } from '../../proxy/telemetry/spans/trace-context.ts';
 import { serveAuthz } from '../services/envoy.ts';
 import { type Receiver, serveOtlpGrpc, serveOtlpHttp } from '../services/otlp.ts';
 import { eventually, tcpUpstream } from './clients.ts';
+import { processor } from './processor.ts';
 import { TraceWatch } from './trace-watch.ts';
 import { type Answer, ask, Cleanup, echo, type RunningGateway, startGateway, upstream } from './gateway.ts';
 
@@ -260,6 +261,26 @@ describe('spans', () => {
       attributes: { 'gw.outbound.kind': 'policy', 'http.status': 200 },
     });
     expect(parseTraceparent(String(authz.metadata[0]?.get('traceparent')[0]))?.spanId).toBe(call?.spanId);
+  });
+
+  test('of streams of policy services last as long as those', async () => {
+    const receiver = cleanup.add(await serveOtlpHttp());
+    const service = await processor(cleanup);
+    const { port } = await start({
+      tracing: `${host(receiver)}, protocol: http`,
+      policies: `extProc: {host: "127.0.0.1:${service.port}"}`,
+    });
+    await ask(port, '/shop', { headers: { traceparent: SAMPLED } });
+    const spans = await receiver.spans(3);
+    const call = spans.find(({ attributes }) => attributes['gw.outbound.subtype'] === 'ext_proc');
+    expect(call).toMatchObject({
+      name: 'envoy.service.ext_proc.v3.ExternalProcessor/Process',
+      kind: CLIENT,
+      parentSpanId: spans.find(({ kind }) => kind === SERVER)?.spanId,
+      attributes: { 'gw.outbound.kind': 'policy', 'http.status': 200 },
+    });
+    const [stream] = service.streams;
+    expect(parseTraceparent(String(stream?.metadata.get('traceparent')[0]))?.spanId).toBe(call?.spanId);
   });
 
   test('tell a watcher of the trace how they were sampled', async () => {
