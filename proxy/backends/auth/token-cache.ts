@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { Recent } from './recent.ts';
 
 /** Something that is good until a time (epoch milliseconds); null leaves the time to the cache. */
 export interface Expiring<T> {
@@ -18,6 +18,8 @@ export interface TokenCacheOptions {
   readonly now?: (() => number) | undefined;
 }
 
+/** Of all tokens of one definition in one thread. */
+const MAX_CHARACTERS = 32 * 1024 * 1024;
 /** After a failure nothing is fetched ahead for so long. */
 const REFRESH_AGAIN_MS = 5000;
 
@@ -31,13 +33,14 @@ interface Entry<T> {
 export class TokenCache<T extends object | string> {
   readonly #options: TokenCacheOptions;
   readonly #now: () => number;
-  readonly #known: LRUCache<string, Entry<T>> | null;
+  readonly #known: Recent<Entry<T>> | null;
   readonly #underWay = new Map<string, Promise<T>>();
 
   constructor(options: TokenCacheOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
-    this.#known = options.maxEntries === 0 ? null : new LRUCache({ max: options.maxEntries });
+    this.#known =
+      options.maxEntries === 0 ? null : new Recent<Entry<T>>({ ...options, maxSize: MAX_CHARACTERS }, sizeOf);
   }
 
   /** Without a promise when it is known. */
@@ -76,6 +79,10 @@ export class TokenCache<T extends object | string> {
       this.#known?.set(key, { value, expiresAtMs: end, refreshAtMs: refreshAt(now, end, refreshMs) });
     return value;
   }
+}
+
+function sizeOf({ value }: Entry<object | string>): number {
+  return typeof value === 'string' ? value.length : 1;
 }
 
 /** Short lives are not spent fetching: never before the middle. */

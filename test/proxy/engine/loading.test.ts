@@ -29,6 +29,6 @@ test('a data thread loads neither HTTP clients nor libraries of tokens: each wou
   const { stdout } = await run(node, ['--input-type=module', '--eval', PACKAGES, module], { timeout: 30_000 });
   // `as`: what the program above prints.
   const packages = JSON.parse(stdout) as string[];
-  expect(packages).toContain('lru-cache');
+  expect(packages).toContain('ipaddr.js');
   expect(packages.filter((name) => /^(undici|jose|oidc|google|@azure|@aws|@grpc)/.test(name))).toEqual([]);
 });
