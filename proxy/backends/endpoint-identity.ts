@@ -11,6 +11,11 @@ export function dynamicIdentity(key: string): string {
   return `dynamic/${key}`;
 }
 
+/** A member of a backend that has several, by the member's key. */
+export function memberIdentity(key: string): string {
+  return `member/${key}`;
+}
+
 /** Every endpoint identity of a configuration; the control thread acquires a row for each. */
 export function endpointIdentities(config: GatewayConfig): Set<string> {
   const identities = new Set<string>();
@@ -39,4 +44,6 @@ function isInline(value: object): value is { readonly kind: 'inline'; readonly b
 function addBackend(backend: Backend, identities: Set<string>): void {
   if (backend.kind === 'host') identities.add(hostIdentity(backend));
   else if (backend.kind === 'dynamic') identities.add(dynamicIdentity(backend.key));
+  else if (backend.kind === 'ai') for (const { key } of backend.groups.flat()) identities.add(memberIdentity(key));
+  else if (backend.kind === 'models') for (const model of backend.models) addBackend(model.backend, identities);
 }

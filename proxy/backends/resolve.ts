@@ -6,6 +6,7 @@ import type {
   BackendTunnel,
   GatewayConfig,
   HostBackend,
+  HostTarget,
   Locality,
   NamedBackend,
   RouteTarget,
@@ -14,7 +15,7 @@ import type {
 } from '../../src/config/ir/index.ts';
 import { GwError } from '../../src/shared/errors.ts';
 import { DynamicBackend } from './dynamic-backend.ts';
-import { dynamicIdentity, hostIdentity } from './endpoint-identity.ts';
+import { dynamicIdentity, hostIdentity, memberIdentity } from './endpoint-identity.ts';
 import type { EndpointView } from './endpoint-view.ts';
 import type { Endpoint } from './health.ts';
 import { peerOf } from './connect.ts';
@@ -123,14 +124,38 @@ export class BackendTable {
       }
       case 'internal':
         return refusing({ kind: 'internal', key: backend.key, name: backend.key }, invalidBackendType, backend.path);
+      // Calls go to one of their members.
+      case 'ai':
+      case 'models':
+        return refusing({ kind: 'ai', key: backend.key, name: backend.key }, invalidBackendType);
     }
+  }
+
+  /**
+   * One host of a member of a backend. The member keeps its own account of health, whichever of its hosts is called; `key`
+   * is that of the member. Throws a `GwError` for TLS that cannot be used.
+   */
+  member(key: string, target: HostTarget, policies: BackendPolicies): ResolvedBackend {
+    return this.#address({ key, target, endpoint: this.memberEndpoint(key, policies) }, policies);
+  }
+
+  /** The account of a member. */
+  memberEndpoint(key: string, policies: BackendPolicies): Endpoint {
+    return this.#endpoint(memberIdentity(key), key, policies);
   }
 
   #host(backend: HostBackend, policies: BackendPolicies): ResolvedBackend {
     const { key, target } = backend;
+    const endpoint = this.#endpoint(hostIdentity(backend), peerOf(target), policies);
+    return this.#address({ key, target, endpoint }, policies);
+  }
+
+  #address(
+    { key, target, endpoint }: { readonly key: string; readonly target: HostTarget; readonly endpoint: Endpoint },
+    policies: BackendPolicies,
+  ): ResolvedBackend {
     const template = this.#template(policies, false);
     const authority = authorityOf(target, template.usesTls);
-    const endpoint = this.#endpoint(hostIdentity(backend), peerOf(target), policies);
     const picks = new PickSet({
       template,
       address: target,

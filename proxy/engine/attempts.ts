@@ -1,7 +1,7 @@
 import { formatDuration } from '../../src/shared/duration.ts';
 import { outcomeOfError, timedOut, type Endpoint, type Outcome } from '../backends/health.ts';
 import { rateLimitHint } from '../backends/rate-limit-hint.ts';
-import type { Picked } from '../backends/resolved.ts';
+import type { Picked, ResolvedBackend } from '../backends/resolved.ts';
 import { explainFailure, noDynamicTarget, refusalOf } from '../backends/refusal.ts';
 import { UpstreamError, type Origin, type UpstreamCall, type UpstreamResponse } from '../backends/upstream.ts';
 import { BufferedBody } from '../exchange/body.ts';
@@ -17,6 +17,7 @@ import { runRequest } from '../policy/run.ts';
 import { headerGrpcStatus, watchGrpcStatus } from './grpc-status.ts';
 import { dynamicTarget } from './dynamic-target.ts';
 import { callAdminRouter } from './internal.ts';
+import type { LlmBackend } from './llm-backend.ts';
 import type { BackendProgram, RouteProgram } from './program.ts';
 import { isGrpc } from './refusal-response.ts';
 import type { InFlight } from './in-flight.ts';
@@ -122,21 +123,54 @@ async function backOff(flight: InFlight, backoffMs: number): Promise<Refusal | n
 
 /** One call: backend policies, the choice of an endpoint, the request out and the response head in. */
 async function attempt(flight: InFlight, backend: BackendProgram): Promise<UpstreamAnswer> {
-  const { exchange } = flight;
-  const steps = backend.pipeline.request;
-  if (steps.length > 0) {
-    const running = runRequest(steps, exchange);
-    const outcome = running instanceof Promise ? await running : running;
-    if (outcome.kind !== 'next') exchange.lent?.withdraw(exchange.request);
-    if (outcome.kind === 'fail') return { kind: 'refused', refusal: outcome.refusal, error: null };
-    if (outcome.kind === 'respond') return { kind: 'policy', policy: outcome.policy, response: outcome.response };
-  }
+  if (backend.llm !== null) return attemptLlm(flight, backend, backend.llm);
+  const stopped = await meetPolicies(flight, backend);
+  if (stopped !== null) return stopped;
   if (backend.resolved.kind === 'internal') return callAdminRouter(flight, backend.resolved.internalPath);
+  return dispatch(flight, backend, backend.resolved);
+}
+
+/** One call of a language model: one of the backend's services, the request as it wants it, the answer as the client does. */
+async function attemptLlm(flight: InFlight, backend: BackendProgram, llm: LlmBackend): Promise<UpstreamAnswer> {
+  const { exchange } = flight;
+  const call = flight.llm;
+  if (call === null) throw new Error('a call of a language model has not begun');
+  const member = llm.choose(affinityOf(exchange, backend));
+  if (!('program' in member)) return { kind: 'refused', refusal: member, error: null };
+  const { service, program } = member;
+  flight.backend = program;
+  const stopped = await meetPolicies(flight, program);
+  if (stopped !== null) return stopped;
+  const outcome = await call.request(service);
+  if (outcome.kind !== 'next') exchange.lent?.withdraw(exchange.request);
+  if (outcome.kind === 'fail') return { kind: 'refused', refusal: outcome.refusal, error: null };
+  if (outcome.kind === 'respond') return { kind: 'policy', policy: outcome.policy, response: outcome.response };
+  const answer = await dispatch(flight, program, member.resolved(call.asked));
+  if (answer.kind !== 'response') return answer;
+  const refusal = await call.answer(answer.response);
+  return refusal === null ? answer : { kind: 'refused', refusal, error: null };
+}
+
+/** Backend policies; null when the call may be made. */
+async function meetPolicies(flight: InFlight, { pipeline }: BackendProgram): Promise<UpstreamAnswer | null> {
+  const { exchange } = flight;
+  if (pipeline.request.length === 0) return null;
+  const running = runRequest(pipeline.request, exchange);
+  const outcome = running instanceof Promise ? await running : running;
+  if (outcome.kind !== 'next') exchange.lent?.withdraw(exchange.request);
+  if (outcome.kind === 'fail') return { kind: 'refused', refusal: outcome.refusal, error: null };
+  if (outcome.kind === 'respond') return { kind: 'policy', policy: outcome.policy, response: outcome.response };
+  return null;
+}
+
+/** Chooses an endpoint and sends the request as it is now. */
+async function dispatch(flight: InFlight, backend: BackendProgram, resolved: ResolvedBackend): Promise<UpstreamAnswer> {
+  const { exchange } = flight;
   const { request, connection } = exchange;
   const target = dynamicTarget(exchange, backend);
   if (target === null) return { kind: 'refused', refusal: noDynamicTarget, error: null };
   const affinity = affinityOf(exchange, backend);
-  const picked = backend.resolved.pick({
+  const picked = resolved.pick({
     authority: request.authority,
     scheme: request.scheme,
     clientVersion: request.version,

@@ -1,15 +1,29 @@
-import type { Bind, GatewayConfig, HttpRoute, Listener, RouteBackend, TcpRoute } from '../../src/config/ir/index.ts';
+import type {
+  AiBackend,
+  Bind,
+  GatewayConfig,
+  HttpRoute,
+  Listener,
+  RouteBackend,
+  TcpRoute,
+} from '../../src/config/ir/index.ts';
 import type { ListenerProtocol } from '../../src/config/ir/index.ts';
 import { type CloudAccess, cloudOf, noCloudAccess } from '../backends/auth/cloud.ts';
 import { compileBackends, type BackendTable } from '../backends/resolve.ts';
 import type { BackendDeps } from '../backends/resolve.ts';
 import type { ResolvedBackend } from '../backends/resolved.ts';
-import { effectiveBackendPolicies, effectiveGatewayPolicies, effectiveRoutePolicies } from '../policy/effective.ts';
+import {
+  type BackendScope,
+  effectiveBackendPolicies,
+  effectiveGatewayPolicies,
+  effectiveRoutePolicies,
+} from '../policy/effective.ts';
 import type { Expression, Expressions } from '../expression/contract.ts';
 import type { PolicyDeps } from '../policy/contract.ts';
 import { compileGates, type ConnectionGate } from '../policy/network/gates.ts';
 import {
   type BackendPipeline,
+  type BackendPlace,
   compileBackendPipeline,
   compileGatewayPipeline,
   compileRoutePipeline,
@@ -21,6 +35,7 @@ import { compileRouteTable, type Matched, type RouteTable } from '../routing/tab
 import type { Services } from '../services/contract.ts';
 import type { BackendSeries, RouteSeries, ThreadMetrics } from '../telemetry/thread-metrics.ts';
 import { compileObservability, type Observability } from '../telemetry/observability.ts';
+import { LlmBackend } from './llm-backend.ts';
 import { BackendProgram, type MirrorProgram, RouteProgram } from './program.ts';
 
 export interface EngineDeps {
@@ -164,12 +179,34 @@ export class Engine {
       const own = effectiveBackendPolicies(this.config, { bind, listener, chain, routeBackend, named, service });
       const resolved = this.backends.resolve(target, own.values);
       const place = { gateway, route: pipeline, target, host: resolved.host };
-      backends.set(routeBackend, this.#backend(compileBackendPipeline(own, place, deps), { resolved, series }));
+      const backend = target.kind === 'inline' ? target.backend : named?.backend;
+      const scope = { bind, listener, chain, routeBackend, named, service };
+      const llm = backend?.kind === 'ai' ? this.#llm(backend, { scope, place, series }) : null;
+      backends.set(routeBackend, this.#backend(compileBackendPipeline(own, place, deps), { resolved, llm, series }));
     }
     return new RouteProgram({ route, pipeline, backends, mirrors: this.#mirrors(pipeline.mirrors), series });
   }
 
-  #backend(pipeline: BackendPipeline, parts: { resolved: ResolvedBackend; series: RouteSeries }): BackendProgram {
+  #llm(
+    backend: AiBackend,
+    { scope, place, series }: { scope: BackendScope; place: BackendPlace; series: RouteSeries },
+  ): LlmBackend {
+    const deps = this.#policyDeps;
+    const { view, random, now } = this.#deps.backends;
+    return new LlmBackend(backend, {
+      backends: this.backends,
+      balance: { view, random: random ?? Math.random, now: now ?? Date.now },
+      effective: (member) => effectiveBackendPolicies(this.config, { ...scope, member }),
+      context: ({ sources }) => ({ phase: 'backend', source: sources.ai ?? '', deps }),
+      program: (effective, resolved) =>
+        this.#backend(compileBackendPipeline(effective, { ...place, host: resolved.host }, deps), { resolved, series }),
+    });
+  }
+
+  #backend(
+    pipeline: BackendPipeline,
+    parts: { resolved: ResolvedBackend; series: RouteSeries; llm?: LlmBackend | null },
+  ): BackendProgram {
     return new BackendProgram({ ...parts, pipeline, mirrors: this.#mirrors(pipeline.mirrors) });
   }
 

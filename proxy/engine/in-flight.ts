@@ -15,11 +15,13 @@ import type { Headers } from '../exchange/headers.ts';
 import { stripInterimHead } from '../exchange/hop-by-hop.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
+import type { LlmCall } from '../llm/call.ts';
+import { envelopeFor } from '../llm/envelope.ts';
 import type { Delivery } from '../exchange/transport.ts';
 import type { RequestSpan } from '../telemetry/spans/request-span.ts';
 import type { Engine, EngineListener } from './engine.ts';
 import type { BackendProgram, RouteProgram } from './program.ts';
-import { refusalResponse } from './refusal-response.ts';
+import { type Envelope, refusalResponse } from './refusal-response.ts';
 import type { Runtime } from './runtime.ts';
 
 /**
@@ -54,6 +56,8 @@ export class InFlight implements Progress {
   span: RequestSpan | null = null;
   /** The status that a connection was taken over with. */
   tunnelStatus: number | null = null;
+  /** The call of a language model, when this is one. */
+  llm: LlmCall | null = null;
   /** The call that waits for its response head. */
   call: UpstreamCall | null = null;
   #endpoint: Endpoint | null = null;
@@ -103,7 +107,13 @@ export class InFlight implements Progress {
   /** The gateway's own error as a response; the reason stays for log and metrics. */
   refuse(refusal: Refusal): HttpResponse {
     this.refusal = refusal;
-    return refusalResponse(refusal, this.exchange.request);
+    return refusalResponse(refusal, this.exchange.request, this.#envelope);
+  }
+
+  /** Clients of language models expect errors in the words of their format. */
+  get #envelope(): Envelope | null {
+    const types = this.llm?.types ?? this.backend?.llm?.members[0]?.service.types;
+    return types === undefined ? null : envelopeFor(this.exchange.clientTarget, types);
   }
 
   /** One line for a person who asks what is going on. */

@@ -4,6 +4,7 @@ import type { BackendPipeline, RoutePipeline } from '../policy/pipeline.ts';
 import type { MirrorPlan } from '../policy/request-mirror/compile.ts';
 import type { NamedResponseStep } from '../policy/run.ts';
 import type { BackendSeries, RouteSeries } from '../telemetry/thread-metrics.ts';
+import type { LlmBackend } from './llm-backend.ts';
 
 /** Somewhere that copies of requests go. */
 export interface MirrorProgram {
@@ -50,6 +51,8 @@ export class BackendProgram {
   readonly resolved: ResolvedBackend;
   readonly pipeline: BackendPipeline;
   readonly mirrors: readonly MirrorProgram[];
+  /** The services that requests go to, when this is a backend of language models. */
+  readonly llm: LlmBackend | null;
   readonly #series: RouteSeries;
   #http: BackendSeries | null = null;
   #http2: BackendSeries | null = null;
@@ -58,8 +61,10 @@ export class BackendProgram {
     resolved: ResolvedBackend;
     pipeline: BackendPipeline;
     mirrors: readonly MirrorProgram[];
+    llm?: LlmBackend | null;
     series: RouteSeries;
   }) {
+    this.llm = parts.llm ?? null;
     this.resolved = parts.resolved;
     this.pipeline = parts.pipeline;
     this.mirrors = parts.mirrors;

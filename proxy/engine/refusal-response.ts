@@ -1,3 +1,4 @@
+import type { JsonObject } from '../exchange/attributes.ts';
 import { BufferedBody, emptyBody } from '../exchange/body.ts';
 import { Headers } from '../exchange/headers.ts';
 import type { HttpRequest, HttpResponse } from '../exchange/message.ts';
@@ -20,10 +21,17 @@ const GRPC_UNAVAILABLE = 14;
 /** Headers about a body, or a status, that a gRPC client gets in another form. */
 const DESCRIBES_BODY = /^(content-|grpc-)/;
 
+/** An error in the words of a protocol above HTTP. */
+export type Envelope = (status: number, message: string, code?: string) => JsonObject;
+
 /** The one place that turns an error of the gateway into an answer: plain text, or trailers-only for a gRPC client. */
-export function refusalResponse(refusal: Refusal, request: Pick<HttpRequest, 'headers'>): HttpResponse {
+export function refusalResponse(
+  refusal: Refusal,
+  request: Pick<HttpRequest, 'headers'>,
+  envelope: Envelope | null = null,
+): HttpResponse {
   const grpc = isGrpc(request);
-  const response = grpc ? grpcRefusal(refusal) : plainRefusal(refusal);
+  const response = grpc ? grpcRefusal(refusal) : plainRefusal(refusal, envelope);
   response.headers.set('x-gw-reason', refusal.reason);
   for (const [name, value] of refusal.headers ?? [])
     if (!grpc || !DESCRIBES_BODY.test(name)) response.headers.append(name, value);
@@ -38,10 +46,15 @@ export function isGrpc(request: Pick<HttpRequest, 'headers'>): boolean {
   return next === '' || next === '+' || next === ';';
 }
 
-function plainRefusal(refusal: Refusal): HttpResponse {
+function plainRefusal(refusal: Refusal, envelope: Envelope | null): HttpResponse {
   const { status, body } = refusal;
   if (body !== undefined) return { status, headers: new Headers(), body: new BufferedBody(body) };
   if (refusal.bodyless === true) return { status: refusal.status, headers: new Headers(), body: emptyBody };
+  if (envelope !== null) {
+    const headers = Headers.from([['content-type', 'application/json']]);
+    const bytes = Buffer.from(JSON.stringify(envelope(status, refusal.message, refusal.code)));
+    return { status, headers, body: new BufferedBody(bytes) };
+  }
   const headers = Headers.from([['content-type', 'text/plain']]);
   return { status: refusal.status, headers, body: new BufferedBody(Buffer.from(refusal.message)) };
 }

@@ -6,15 +6,18 @@ import { stripRequestHopByHop } from '../exchange/hop-by-hop.ts';
 import type { HttpRequest, HttpResponse } from '../exchange/message.ts';
 import { refuse, type Refusal } from '../exchange/refusal.ts';
 import type { Transport } from '../exchange/transport.ts';
+import { systemClock } from '../exchange/wait.ts';
 import { arrivalContext } from '../expression/arrival-context.ts';
 import { chooseListener, hostOf, placementOf } from '../listener/choose.ts';
 import { runRequest, runResponse } from '../policy/run.ts';
+import { LlmCall } from '../llm/call.ts';
 import { resolveDelegation } from '../routing/delegation.ts';
 import type { Matched } from '../routing/table.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import { callUpstream } from './attempts.ts';
 import type { EngineBind, EngineListener, RouteSlot } from './engine.ts';
 import { InFlight } from './in-flight.ts';
+import type { LlmBackend } from './llm-backend.ts';
 import { sendMirrors } from './mirror.ts';
 import type { BackendProgram, RouteProgram } from './program.ts';
 import { recordRequestBody, recordResponseBody } from './recorded-bodies.ts';
@@ -171,6 +174,10 @@ async function forward(flight: InFlight, program: RouteProgram, backend: Backend
     const outcome = running instanceof Promise ? await running : running;
     if (outcome.kind === 'fail') return flight.refuse(outcome.refusal);
   }
+  if (backend.llm !== null) {
+    const refusal = await beginLlm(flight, backend.llm);
+    if (refusal !== null) return flight.refuse(refusal);
+  }
   recordRequestBody(flight);
   if (program.mirrors.length > 0 || backend.mirrors.length > 0) sendMirrors(flight, program, backend);
   const answered = await callUpstream(flight, program, backend);
@@ -185,6 +192,13 @@ async function forward(flight: InFlight, program: RouteProgram, backend: Backend
     case 'refused':
       return flight.refuse(answered.refusal);
   }
+}
+
+/** Reads what has to be understood of a request to a language model. */
+function beginLlm(flight: InFlight, { members }: LlmBackend): Promise<Refusal | null> {
+  const { exchange, engine } = flight;
+  flight.llm = new LlmCall(exchange, { limitBytes: engine.config.frontend.http.maxBufferSize, clock: systemClock });
+  return flight.llm.read(members.map(({ service }) => service));
 }
 
 function respondedBy(flight: InFlight, policy: string, response: HttpResponse): HttpResponse {

@@ -1,14 +1,8 @@
+import type { JsonObject } from '../../src/shared/json.ts';
+import type { LlmFacts } from './llm-facts.ts';
 import type { Secret } from '../../src/shared/secret.ts';
 
-/** JSON as it comes out of `JSON.parse`. */
-export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
-export interface JsonObject {
-  readonly [key: string]: JsonValue;
-}
-
-export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isJsonObject, type JsonObject, type JsonValue } from '../../src/shared/json.ts';
 
 /** A token whose signature and claims were verified. */
 export interface VerifiedJwt {
@@ -32,4 +26,8 @@ export class Attributes {
   extproc: JsonObject | null = null;
   /** `metadata` entries of transformations: values of expressions, opaque to everybody else. */
   metadata: Record<string, unknown> | null = null;
+  /** The body of a request to a language model, while policies look at it. */
+  llmRequest: JsonObject | null = null;
+  /** What is known of a call of a language model. */
+  llm: LlmFacts | null = null;
 }

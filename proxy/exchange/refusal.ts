@@ -26,6 +26,8 @@ export interface Refusal {
   readonly reason: Reason;
   /** Plain text for the client, and the log's `error`. */
   readonly message: string;
+  /** What went wrong, for programs, where the protocol of the client has a place for it. */
+  readonly code?: string | undefined;
   readonly headers?: Headers | undefined;
   /** Sent as it stands instead of the message, with no type of its own: what a policy service wants the client to see. */
   readonly body?: Uint8Array | undefined;

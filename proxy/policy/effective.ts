@@ -33,6 +33,8 @@ export interface BackendScope extends Place {
   readonly named?: NamedBackend | undefined;
   /** What `routeBackend` refers to, when it refers to a service. */
   readonly service?: ServiceRef | undefined;
+  /** One of several services of the backend, which may have policies of its own. */
+  readonly member?: { readonly name: string; readonly policies: BackendPolicies } | undefined;
 }
 
 export interface GatewayScope extends Place {
@@ -83,7 +85,7 @@ export function effectiveRoutePolicies(config: Policies, scope: RouteScope): Eff
  * routes of the chain (parent before child, route before rule before inline), the named backend, the reference itself.
  */
 export function effectiveBackendPolicies(config: Policies, scope: BackendScope): Effective<BackendPolicies> {
-  const { named, service, routeBackend, chain } = scope;
+  const { named, service, routeBackend, chain, member } = scope;
   const targeted = (fits: (policy: TargetedPolicy) => boolean): Layer<BackendPolicies>[] =>
     config.policies
       .filter((policy) => policy.phase === 'route' && fits(policy))
@@ -105,6 +107,7 @@ export function effectiveBackendPolicies(config: Policies, scope: BackendScope):
     ]),
     named === undefined ? [] : [{ values: named.policies, source: `backend ${named.backend.key}` }],
     [{ values: routeBackend.policies, source: referenceSource }],
+    member === undefined ? [] : [{ values: member.policies, source: `provider ${member.name}` }],
   ];
   return mergeLevels<BackendPolicies>(levels, backendPolicies);
 }
@@ -126,8 +129,10 @@ function routeAsBackend({
   backendTLS,
   backendTunnel,
   backendAuth,
-}: Pick<RoutePolicies, 'backendTLS' | 'backendTunnel' | 'backendAuth'>): BackendPolicies {
+  ai,
+}: Pick<RoutePolicies, 'backendTLS' | 'backendTunnel' | 'backendAuth' | 'ai'>): BackendPolicies {
   return {
+    ...(ai === undefined ? {} : { ai }),
     ...(backendTLS === undefined ? {} : { backendTLS }),
     ...(backendTunnel === undefined ? {} : { backendTunnel }),
     ...(backendAuth === undefined ? {} : { backendAuth }),
@@ -155,6 +160,11 @@ function mergeLevels<P extends object>(
         }
         if (seen.has(name)) continue;
         seen.add(name);
+        if (rule === 'fields') {
+          sources[name] = values[name] === undefined ? source : `${sources[name]}, ${source}`;
+          values[name] = withFields(values[name], value);
+          continue;
+        }
         if (rule === 'leastSpecific' && values[name] !== undefined) continue;
         values[name] = value;
         sources[name] = source;
@@ -163,6 +173,13 @@ function mergeLevels<P extends object>(
   }
   // Every part of the policy models is optional, which a type parameter cannot say.
   return { values: values as P, sources };
+}
+
+/** The fields of the more specific definition, and of the other those that it leaves open. */
+function withFields<V>(known: V | undefined, value: V): V {
+  const fields = Object.entries(value ?? {}).filter(([, field]) => field !== undefined);
+  // `as`: both are of the type that has these fields.
+  return { ...known, ...Object.fromEntries(fields) } as V;
 }
 
 /** The rules of several definitions together, each with the resource that it came from. */

@@ -2,9 +2,9 @@ import type { BackendPolicies, GatewayPolicies, RoutePolicies } from '../../src/
 
 /**
  * Which of several definitions holds: the most specific one, (set-if-unset) the least specific, or all of them together
- * (rules).
+ * (rules); or the most specific one for each of its fields.
  */
-export type Merge = 'mostSpecific' | 'leastSpecific' | 'rules';
+export type Merge = 'mostSpecific' | 'leastSpecific' | 'rules' | 'fields';
 
 /** Every policy of the gateway phase, which is a policy of the route phase too. */
 export const gatewayPolicies = {
@@ -35,9 +35,9 @@ export const routePolicies = {
   requestHeaderModifier: 'mostSpecific',
   responseHeaderModifier: 'mostSpecific',
   requestMirror: 'mostSpecific',
-} as const satisfies Record<Exclude<keyof RoutePolicies, 'backendTLS' | 'backendTunnel' | 'backendAuth'>, Merge>;
+} as const satisfies Record<Exclude<keyof RoutePolicies, 'backendTLS' | 'backendTunnel' | 'backendAuth' | 'ai'>, Merge>;
 
-/** Every policy about a backend. `backendTLS` on a route is one of these. */
+/** Every policy about a backend. `backendTLS` and `ai` on a route are among these. */
 export const backendPolicies = {
   requestHeaderModifier: 'mostSpecific',
   responseHeaderModifier: 'mostSpecific',
@@ -53,4 +53,5 @@ export const backendPolicies = {
   extAuthz: 'mostSpecific',
   authorization: 'rules',
   transformations: 'mostSpecific',
+  ai: 'fields',
 } as const satisfies Record<keyof BackendPolicies, Merge>;

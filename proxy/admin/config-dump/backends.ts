@@ -46,6 +46,8 @@ function variant(backend: Backend, name: string, live: LiveEndpoints): Readonly<
   const names = { name, namespace: 'default' };
   if (backend.kind === 'dynamic') return { dynamic: names };
   if (backend.kind === 'internal') return { internal: { ...names, path: backend.path } };
+  if (backend.kind === 'ai') return { ai: names };
+  if (backend.kind === 'models') return { llmRouter: names };
   const info = live.ofBackend(backend);
   const target = targetText(backend.target);
   if (info === undefined) return { host: { ...names, target } };

@@ -148,5 +148,7 @@ function inlineDump(
 ): Readonly<Record<string, unknown>> {
   if (backend.kind === 'host') return { host: { name: backend.key, target: targetText(backend.target) } };
   if (backend.kind === 'dynamic') return { dynamic: { target: backend.target } };
+  if (backend.kind === 'ai') return { ai: { name: backend.key } };
+  if (backend.kind === 'models') return { llmRouter: { name: backend.key } };
   return { internal: { path: backend.path } };
 }

@@ -84,7 +84,16 @@ const NOTHING: Parameters<ReturnType<ReturnType<typeof createExpressions>['compi
   },
   request: null,
   response: null,
-  attributes: { jwt: null, apiKey: null, basicAuth: null, extauthz: null, extproc: null, metadata: null },
+  attributes: {
+    jwt: null,
+    apiKey: null,
+    basicAuth: null,
+    extauthz: null,
+    extproc: null,
+    metadata: null,
+    llmRequest: null,
+    llm: null,
+  },
   progress: null,
   trace: null,
 };

@@ -82,6 +82,23 @@ const CHECKS: Readonly<Record<string, Check>> = {
     kind: asText(message['kind']) ?? '',
     details: asText(message['details']) ?? asObject(message['details']),
   }),
+  llmRouteResolved: (message) => ({
+    provider: asText(message['provider']) ?? '',
+    routeType: asText(message['routeType']) ?? '',
+  }),
+  llmRequestDetected: (message) => ({
+    provider: asText(message['provider']) ?? '',
+    inputFormat: asText(message['inputFormat']) ?? '',
+    upstreamRouteType: asText(message['upstreamRouteType']) ?? null,
+    requestModel: asText(message['requestModel']) ?? null,
+    streaming: message['streaming'] === true,
+  }),
+  llmStreamingTranslation: (message) => ({
+    provider: asText(message['provider']) ?? '',
+    inputFormat: asText(message['inputFormat']) ?? '',
+    upstreamRouteType: asText(message['upstreamRouteType']) ?? null,
+    streamFormat: asText(message['streamFormat']) ?? '',
+  }),
   traceSampling: (message) => ({ decision: asText(message['decision']) ?? '' }),
   authorizationResult: (message) => ({
     rules: (Array.isArray(message['rules']) ? message['rules'] : []).map(rule),

@@ -37,6 +37,22 @@ export type TraceMessage =
   | { readonly type: 'policy'; readonly kind: string; readonly result: PolicyResult }
   | { readonly type: 'policyEvent'; readonly kind: string; readonly details: string | Record<string, unknown> }
   | { readonly type: 'traceSampling'; readonly decision: string }
+  | { readonly type: 'llmRouteResolved'; readonly provider: string; readonly routeType: string }
+  | {
+      readonly type: 'llmRequestDetected';
+      readonly provider: string;
+      readonly inputFormat: string;
+      readonly upstreamRouteType: string | null;
+      readonly requestModel: string | null;
+      readonly streaming: boolean;
+    }
+  | {
+      readonly type: 'llmStreamingTranslation';
+      readonly provider: string;
+      readonly inputFormat: string;
+      readonly upstreamRouteType: string | null;
+      readonly streamFormat: string;
+    }
   | {
       readonly type: 'authorizationResult';
       readonly rules: readonly RuleOutcome[];

@@ -1,3 +1,4 @@
+import type { AiBackend, ModelsBackend } from './llm.ts';
 import type { BackendPolicies } from './policy.ts';
 
 /** Somewhere that requests can be sent, without the policies of the place it is used in. */
@@ -9,7 +10,9 @@ export type Backend =
    */
   | { readonly kind: 'dynamic'; readonly key: string; readonly target?: string | undefined }
   /** The gateway's own admin router, in process; `path` replaces the request's path. */
-  | { readonly kind: 'internal'; readonly key: string; readonly path?: string | undefined };
+  | { readonly kind: 'internal'; readonly key: string; readonly path?: string | undefined }
+  | AiBackend
+  | ModelsBackend;
 
 export interface HostBackend {
   readonly kind: 'host';

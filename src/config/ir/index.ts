@@ -4,6 +4,7 @@
  * It is plain data (structured-clonable but for `Secret`, see `transfer.ts`), so that a worker thread can receive it.
  */
 export type * from './gateway.ts';
+export type * from './llm.ts';
 export type * from './route.ts';
 export type * from './backend.ts';
 export type * from './policy.ts';

@@ -1,4 +1,5 @@
 import type { SimpleBackendRef } from './backend.ts';
+import type { AiPolicy } from './llm.ts';
 import type { ApiKeyAuth } from './policy/api-key.ts';
 import type { Authorization } from './policy/authorization.ts';
 import type { BasicAuth } from './policy/basic-auth.ts';
@@ -146,6 +147,8 @@ export interface BackendPolicies {
   /** Unconditional. */
   readonly extAuthz?: Choice<ExtAuthz> | undefined;
   readonly authorization?: Authorization | undefined;
+  /** Bodies of language models. */
+  readonly ai?: AiPolicy | undefined;
 }
 
 /** What may be attached to a route. `backendTLS`, `backendTunnel` and `backendAuth` are handed on to the backends of the route. */
@@ -166,6 +169,7 @@ export interface RoutePolicies extends GatewayPolicies {
   readonly backendTLS?: BackendTls | undefined;
   readonly backendTunnel?: BackendTunnel | undefined;
   readonly backendAuth?: BackendAuth | undefined;
+  readonly ai?: AiPolicy | undefined;
 }
 
 export type PolicyTarget =

@@ -1,8 +1,10 @@
 import type { Backend, NamedBackend } from '../ir/backend.ts';
 import type { RouteBackend, RouteTarget } from '../ir/route.ts';
+import type { AiBackendSpec } from '../schema/ai-backend.ts';
 import type { NamedBackendSpec, RouteBackendSpec, TcpRouteBackendSpec } from '../schema/backend.ts';
 import type { Context } from './context.ts';
 import { plainName } from './names.ts';
+import { aiBackend } from './ai-backend.ts';
 import { backendPolicies } from './policy.ts';
 import { hostBackend, simpleBackend, type Place } from './simple-backend.ts';
 
@@ -15,18 +17,22 @@ export function routeBackends(
   return specs.flatMap((spec, index) => {
     const at = [...path, 'backends', index];
     const backendKey = `${key}/backend${index}`;
-    const target = routeTarget(spec, backendKey);
+    const target = routeTarget(context, spec, { path: at, key: backendKey });
     const policies = backendPolicies(context, spec.policies, { path: [...at, 'policies'], key: backendKey });
     return target === undefined ? [] : [{ weight: spec.weight, index, target, policies }];
   });
 }
 
-function routeTarget(spec: RouteBackendSpec | TcpRouteBackendSpec, key: string): RouteTarget | undefined {
+function routeTarget(
+  context: Context,
+  spec: RouteBackendSpec | TcpRouteBackendSpec,
+  place: Place,
+): RouteTarget | undefined {
   if ('routeGroup' in spec && spec.routeGroup !== undefined) return { kind: 'routeGroup', name: spec.routeGroup };
   if ('invalid' in spec && spec.invalid === null) return { kind: 'invalid' };
   const simple = simpleBackend(spec);
   if (simple !== undefined) return simple;
-  const backend = inlineBackend(spec, key);
+  const backend = inlineBackend(context, spec, place);
   return backend === undefined ? undefined : { kind: 'inline', backend };
 }
 
@@ -34,9 +40,16 @@ interface InlineSpec {
   readonly host?: string | undefined;
   readonly internal?: string | undefined;
   readonly dynamic?: { readonly target?: string | undefined } | null | undefined;
+  readonly ai?: AiBackendSpec | undefined;
 }
 
-function inlineBackend({ dynamic, internal, host }: InlineSpec, key: string): Backend | undefined {
+function inlineBackend(context: Context, spec: InlineSpec, { path, key }: Place): Backend | undefined {
+  const { dynamic, internal, host, ai } = spec;
+  if (ai !== undefined)
+    return aiBackend(context, ai, {
+      place: { path: [...path, 'ai'], key },
+      policies: (policies, place) => backendPolicies(context, policies, place),
+    });
   if (dynamic !== undefined)
     return { kind: 'dynamic', key, ...(dynamic?.target === undefined ? {} : { target: dynamic.target }) };
   if (internal !== undefined) return { kind: 'internal', key, path: internal === 'forward' ? undefined : internal };
@@ -59,7 +72,7 @@ export function namedBackends(context: Context, specs: readonly (NamedBackendSpe
       );
     else seen.set(name, index);
     const key = `/${name}`;
-    const backend = inlineBackend(spec, key);
+    const backend = inlineBackend(context, spec, { path, key });
     const policies = backendPolicies(context, spec.policies, { path: [...path, 'policies'], key });
     return backend === undefined ? [] : [{ name, backend, policies }];
   });

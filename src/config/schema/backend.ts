@@ -27,7 +27,7 @@ const sharedKinds = {
   host: hostText.optional(),
   internal: internal.optional(),
   mcp: notBuilt(mcpBackend, 'the backend kind `mcp`'),
-  ai: notBuilt(aiBackend, 'the backend kind `ai`'),
+  ai: aiBackend.optional(),
   aws: notBuilt(aws, 'the backend kind `aws`'),
 };
 

@@ -1,0 +1,157 @@
+import type { JsonObject } from '../exchange/attributes.ts';
+import { BufferedBody, type Body } from '../exchange/body.ts';
+import { collect } from '../exchange/collect.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { LlmFacts } from '../exchange/llm-facts.ts';
+import type { HttpResponse } from '../exchange/message.ts';
+import type { Refusal } from '../exchange/refusal.ts';
+import type { Attempt } from './call.ts';
+import { badResponse, LlmFailure } from './failure.ts';
+import { clientFormat, wireFormat } from './formats/registry.ts';
+import { shownNames, type UpstreamFormat } from './formats.ts';
+import { parseObject } from './json.ts';
+import { isChat } from './providers/plan.ts';
+import { codingOf, decoded, decoderOf } from './stream/content-coding.ts';
+import { decodedBody } from './stream/decoded-body.ts';
+import { eventBody, type Framing } from './stream/event-body.ts';
+import { LlmStream } from './stream/llm-stream.ts';
+import { overwrite } from './usage/told.ts';
+
+export interface AnswerOptions extends Attempt {
+  readonly limitBytes: number;
+}
+
+/** The answer of a service on its way to the client: whole, or as a stream. */
+export class LlmAnswer {
+  readonly #exchange: Exchange;
+  readonly #facts: LlmFacts;
+  readonly #options: AnswerOptions;
+
+  constructor(exchange: Exchange, facts: LlmFacts, options: AnswerOptions) {
+    this.#exchange = exchange;
+    this.#facts = facts;
+    this.#options = options;
+    this.#facts.excludesCache = options.service.provider.excludesCache(facts.requestModel, options.plan);
+  }
+
+  /** Changes the response in place; a refusal takes its place. */
+  async take(response: HttpResponse): Promise<Refusal | null> {
+    try {
+      await this.#take(response);
+      return null;
+    } catch (error) {
+      if (!(error instanceof LlmFailure)) throw error;
+      response.body.cancel();
+      return error.refusal('response');
+    }
+  }
+
+  async #take(response: HttpResponse): Promise<void> {
+    const { type, streaming } = this.#options;
+    if (!isChat(type)) return this.#whole(response);
+    // An error is never a stream, whatever was asked for.
+    if (streaming && response.status >= 200 && response.status < 300) return this.#streamed(response);
+    return this.#whole(response);
+  }
+
+  // ── whole answers ──
+
+  async #whole(response: HttpResponse): Promise<void> {
+    const coding = codingOf(response.headers);
+    if (coding === undefined) throw badResponse('unsupported content-encoding');
+    const raw = await this.#collected(response);
+    const bytes = coding === null ? raw : await this.#decoded(raw, coding);
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+    const body = response.status < 300 ? this.#success(text) : this.#failure(response.status, text);
+    // What nobody has to change leaves as it came, compressed as it was.
+    response.body = new BufferedBody(body === null ? raw : Buffer.from(JSON.stringify(body)));
+    if (body === null) return;
+    response.headers.remove('content-encoding');
+    response.headers.remove('content-length');
+    response.headers.set('content-type', 'application/json');
+  }
+
+  async #collected(response: HttpResponse): Promise<Uint8Array> {
+    const collected = await collect(response.body, this.#options.limitBytes);
+    if (collected.kind === 'whole') return collected.body.bytes;
+    if (collected.kind === 'overflow') {
+      collected.rest.cancel();
+      throw badResponse('response body exceeded the buffer limit');
+    }
+    throw badResponse(`response body was cut: ${collected.error.message}`);
+  }
+
+  async #decoded(bytes: Uint8Array, coding: string): Promise<Uint8Array> {
+    try {
+      return await decoded(bytes, coding, this.#options.limitBytes);
+    } catch {
+      throw badResponse(`response body is not ${coding}`);
+    }
+  }
+
+  /** The body for the client; null keeps the service's. */
+  #success(text: string): JsonObject | null {
+    const { translated, type } = this.#options;
+    const body = parseObject(text);
+    if (body === undefined) {
+      if (translated === null && !isChat(type)) return null;
+      throw badResponse('response body is not a JSON object');
+    }
+    this.#tell(body);
+    return translated === null ? null : translated.response(body);
+  }
+
+  #failure(status: number, text: string): JsonObject | null {
+    const { translated } = this.#options;
+    if (translated === null) return null;
+    const body = translated.error(status, text);
+    if (body === undefined) throw badResponse('error response could not be understood');
+    return body;
+  }
+
+  #tell(body: JsonObject): void {
+    const format = this.#upstreamFormat();
+    if (format !== null) overwrite(this.#facts, wireFormat(format).answer(body));
+  }
+
+  // ── streams ──
+
+  #streamed(response: HttpResponse): void {
+    const { type, translated, plan, limitBytes } = this.#options;
+    const upstream = this.#upstreamFormat() ?? 'completions';
+    const framing: Framing = upstream === 'converse' ? 'aws' : 'sse';
+    const coding = codingOf(response.headers);
+    if (coding === undefined) throw badResponse('unsupported content-encoding');
+    const source: Body = coding === null ? response.body : decodedBody(response.body, decoderOf(coding));
+    const stream = new LlmStream({
+      facts: this.#facts,
+      startedAt: this.#exchange.startedAt,
+      upstream: wireFormat(upstream),
+      client: clientFormat(type),
+      translator: translated?.stream() ?? null,
+    });
+    this.#exchange.trace?.emit({
+      type: 'llmStreamingTranslation',
+      provider: this.#options.service.provider.identity,
+      inputFormat: shownNames[type],
+      upstreamRouteType: plan.kind === 'unsupported' ? null : shownNames[upstream],
+      streamFormat: framing === 'aws' ? 'awsEventStream' : 'sseJson',
+    });
+    response.body = eventBody(source, {
+      framing,
+      limitBytes,
+      verbatim: translated === null,
+      follower: (output) => stream.follow(output),
+      onOver: (ending, error) => stream.over(ending, error),
+    });
+    response.headers.remove('content-length');
+    response.headers.remove('content-encoding');
+    response.headers.set('content-type', 'text/event-stream');
+  }
+
+  #upstreamFormat(): UpstreamFormat | null {
+    const { plan } = this.#options;
+    if (plan.kind === 'translated') return plan.translation.to;
+    return plan.kind === 'native' ? plan.format : null;
+  }
+}

@@ -1,0 +1,261 @@
+import type { JsonObject } from '../exchange/attributes.ts';
+import { BufferedBody } from '../exchange/body.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { Headers } from '../exchange/headers.ts';
+import { LlmFacts } from '../exchange/llm-facts.ts';
+import type { HttpResponse } from '../exchange/message.ts';
+import { pathOf } from '../exchange/message.ts';
+import type { Refusal } from '../exchange/refusal.ts';
+import type { Outcome } from '../policy/contract.ts';
+import { next } from '../policy/contract.ts';
+import { LlmAnswer } from './answer.ts';
+import { badRequest, LlmFailure } from './failure.ts';
+import { shownNames } from './formats.ts';
+import { bool, number, object, text } from './json.ts';
+import { pathModel, pathStreams } from './path-model.ts';
+import type { Plan, ProviderRequest } from './providers/contract.ts';
+import { isChat, isOpaque } from './providers/plan.ts';
+import { jsonBody, readBody, type ReadOptions } from './read-body.ts';
+import { routeTypeOf, type RouteType, type RouteTypes } from './route-type.ts';
+import type { LlmService } from './service.ts';
+import { withTarget } from './target.ts';
+import { countTokens } from './tokens/count.ts';
+import { TraceNotes } from './trace-notes.ts';
+import type { TranslatedCall } from './translations/contract.ts';
+
+/**
+ * One request to a language model. The client's body is read once; every attempt makes of it what the service of that
+ * attempt wants, and of the answer what the client understands.
+ */
+export class LlmCall {
+  readonly exchange: Exchange;
+  readonly facts = new LlmFacts();
+  /** How the client's formats are told apart. */
+  types: RouteTypes = [];
+  /** What the service of the attempt in hand is asked. */
+  asked: ProviderRequest = { routeType: 'completions', model: '', streaming: false };
+  readonly #deps: ReadOptions;
+  /** Path of the client, before any service's own takes its place. */
+  readonly #path: string;
+  #bytes: Uint8Array = new Uint8Array(0);
+  #original: JsonObject | null = null;
+  #attempt: Attempt | null = null;
+
+  constructor(exchange: Exchange, deps: ReadOptions) {
+    this.exchange = exchange;
+    this.#deps = deps;
+    this.#path = pathOf(exchange.request.target);
+    exchange.attributes.llm = this.facts;
+  }
+
+  /**
+   * Reads the body, once for all attempts, when one of the services has to understand it. Null when it is read, or nobody
+   * has to.
+   */
+  async read(services: readonly Pick<LlmService, 'types'>[]): Promise<Refusal | null> {
+    this.types = services[0]?.types ?? [];
+    const types = services.map((service) => routeTypeOf(this.#path, service.types));
+    if (types.every((type) => type === 'passthrough' || type === 'realtime')) return null;
+    const read = await readBody(this.exchange, this.#deps);
+    if (read.kind === 'refused') return read.refusal;
+    this.#bytes = read.bytes;
+    return null;
+  }
+
+  /** Makes the request one for the service. `respond` when no call is needed. */
+  async request(service: LlmService): Promise<Outcome> {
+    const type = routeTypeOf(this.#path, service.types);
+    this.facts.routeType = shownNames[type];
+    this.facts.provider = service.provider.identity;
+    this.exchange.trace?.emit({ type: 'llmRouteResolved', provider: this.facts.provider, routeType: shownNames[type] });
+    if (type === 'passthrough' || type === 'realtime') return this.#opaque(service, type);
+    if (type === 'detect') return this.#opaque(service, type);
+    try {
+      this.#original ??= jsonBody(this.#bytes);
+      return await this.#typed(service, type, this.#original);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  /** What the client gets for the answer of the service that was asked last; null leaves it as it is. */
+  answer(response: HttpResponse): Promise<Refusal | null> | null {
+    const attempt = this.#attempt;
+    if (attempt === null) return null;
+    return new LlmAnswer(this.exchange, this.facts, { ...attempt, limitBytes: this.#deps.limitBytes }).take(response);
+  }
+
+  /** Bodies that nobody has to understand. */
+  #opaque(service: LlmService, type: RouteType): Outcome {
+    const model = pathModel(this.#path) ?? service.settings.model ?? '';
+    const facts: ProviderRequest = { routeType: type, model, streaming: pathStreams(this.#path) };
+    const plan = service.provider.plan(facts);
+    if (plan.kind === 'unsupported') return failed(unsupported(service, type));
+    this.facts.requestModel = model;
+    this.facts.streaming = facts.streaming;
+    this.asked = facts;
+    this.#attempt = { service, type, plan, translated: null, streaming: facts.streaming };
+    withTarget(this.exchange.request, { service, facts, plan });
+    return next;
+  }
+
+  async #typed(service: LlmService, type: RouteType, original: JsonObject): Promise<Outcome> {
+    const { exchange } = this;
+    const pinned = this.#pinned(original, service, type);
+    const mutated = service.mutate === null ? pinned : service.mutate(exchange, pinned, type);
+    const asked = text(mutated['model']);
+    if (asked === undefined) throw badRequest('missing field: model not specified');
+    const model = service.alias(asked);
+    const named = model === asked ? mutated : { ...mutated, model };
+    const streaming = bool(named['stream']) === true || pathStreams(this.#path);
+    const facts: ProviderRequest = { routeType: type, model, streaming };
+    const plan = service.provider.plan(facts);
+    if (plan.kind === 'unsupported') throw unsupported(service, type);
+    this.#tell(named, facts);
+    const enriched = service.enrich === null ? named : service.enrich(exchange, named, type);
+    const guarded = await this.#guarded(service, type, enriched);
+    if (guarded.kind !== 'pass') return guarded;
+    const { body } = guarded;
+    if (plan.kind === 'local') return this.#counted(model, body, type);
+    if (service.settings.tokenize && isChat(type)) {
+      this.facts.countedTokens = await countTokens(model, body, type);
+    }
+    this.#render(service, body, { facts, plan });
+    return next;
+  }
+
+  /** A model that the configuration or the path names takes the place of the body's. */
+  #pinned(body: JsonObject, { settings }: LlmService, type: RouteType): JsonObject {
+    if (settings.model !== undefined) return { ...body, model: settings.model };
+    const named = pathModel(this.#path);
+    if (named === undefined) return body;
+    const pathWins = type === 'generateContent' || body['model'] === undefined;
+    return pathWins ? { ...body, model: named } : body;
+  }
+
+  async #guarded(service: LlmService, type: RouteType, body: JsonObject): Promise<Passed | Outcome> {
+    const guard = service.guards.request;
+    if (guard === null || !isChat(type)) return { kind: 'pass', body };
+    const outcome = await guard(this.exchange, body, type);
+    switch (outcome.kind) {
+      case 'pass':
+        return outcome;
+      case 'fail':
+        return { kind: 'fail', refusal: outcome.refusal };
+      case 'reject':
+        return { kind: 'respond', response: outcome.response, policy: 'guardrail' };
+    }
+  }
+
+  /** The gateway counts by itself, and nobody is called. */
+  async #counted(model: string, body: JsonObject, type: RouteType): Promise<Outcome> {
+    const count = await countTokens(model, body, type);
+    this.facts.countTokens = count;
+    const headers = Headers.from([['content-type', 'application/json']]);
+    const bytes = Buffer.from(JSON.stringify({ input_tokens: count }));
+    return {
+      kind: 'respond',
+      response: { status: 200, headers, body: new BufferedBody(bytes) },
+      policy: 'countTokens',
+    };
+  }
+
+  #render(
+    service: LlmService,
+    body: JsonObject,
+    {
+      facts,
+      plan,
+    }: { readonly facts: ProviderRequest; readonly plan: Exclude<Plan, { kind: 'local' | 'unsupported' }> },
+  ): void {
+    const { exchange } = this;
+    const { request, trace } = exchange;
+    const translated = plan.kind === 'native' ? null : this.#translated(service, body, { facts, plan });
+    const adapted = plan.kind === 'native' ? (plan.adapt?.(body, facts) ?? body) : (translated?.body ?? body);
+    const final = service.finalize === null ? adapted : service.finalize(exchange, adapted, facts.routeType);
+    // What nobody changed leaves as it came.
+    if (final !== this.#original) request.body = new BufferedBody(Buffer.from(JSON.stringify(final)));
+    request.headers.remove('content-length');
+    request.headers.set('content-type', 'application/json');
+    this.asked = facts;
+    this.#attempt = { service, type: facts.routeType, plan, translated, streaming: facts.streaming };
+    withTarget(request, { service, facts, plan });
+    if (trace === null) return;
+    const upstream = plan.kind === 'translated' ? plan.translation.to : plan.format;
+    trace.emit({
+      type: 'llmRequestDetected',
+      provider: service.provider.identity,
+      inputFormat: shownNames[facts.routeType],
+      upstreamRouteType: upstream === null ? null : shownNames[upstream],
+      requestModel: facts.model,
+      streaming: facts.streaming,
+    });
+  }
+
+  #translated(
+    service: LlmService,
+    body: JsonObject,
+    { facts, plan }: { readonly facts: ProviderRequest; readonly plan: Plan & { kind: 'translated' } },
+  ): TranslatedCall {
+    const { settings, policy } = service;
+    const notes = new TraceNotes(this.exchange.trace);
+    const guardrail = settings.service.kind === 'bedrock' ? (settings.service.guardrail ?? null) : null;
+    const translated = plan.translation.begin(
+      body,
+      {
+        model: facts.model,
+        streaming: facts.streaming,
+        headers: this.exchange.request.headers,
+        promptCaching: policy.promptCaching ?? null,
+        guardrail,
+      },
+      notes,
+    );
+    notes.settle(policy.onUnsupported ?? 'warn', plan.translation);
+    return translated;
+  }
+
+  #tell(body: JsonObject, { model, streaming }: ProviderRequest): void {
+    this.facts.requestModel = model;
+    this.facts.streaming = streaming;
+    const config = object(body['generationConfig']);
+    this.facts.params = {
+      temperature: number(body['temperature']) ?? number(config?.['temperature']),
+      topP: number(body['top_p']) ?? number(config?.['topP']),
+      frequencyPenalty: number(body['frequency_penalty']) ?? number(config?.['frequencyPenalty']),
+      presencePenalty: number(body['presence_penalty']) ?? number(config?.['presencePenalty']),
+      seed: number(body['seed']) ?? number(config?.['seed']),
+      maxTokens:
+        number(body['max_completion_tokens']) ??
+        number(body['max_tokens']) ??
+        number(body['max_output_tokens']) ??
+        number(config?.['maxOutputTokens']),
+      encodingFormat: text(body['encoding_format']),
+      dimensions: number(body['dimensions']),
+    };
+  }
+}
+
+interface Passed {
+  readonly kind: 'pass';
+  readonly body: JsonObject;
+}
+
+/** How the request of one attempt was made, which its answer depends on. */
+export interface Attempt {
+  readonly service: LlmService;
+  readonly type: RouteType;
+  readonly plan: Plan;
+  readonly translated: TranslatedCall | null;
+  readonly streaming: boolean;
+}
+
+function unsupported({ provider }: LlmService, type: RouteType): LlmFailure {
+  const what = isOpaque(type) ? type : shownNames[type];
+  return badRequest(`unsupported conversion: ${provider.identity} cannot take ${what} requests`);
+}
+
+function failed(error: unknown): Outcome {
+  if (error instanceof LlmFailure) return { kind: 'fail', refusal: error.refusal('request') };
+  throw error;
+}

@@ -1,0 +1,47 @@
+import type { JsonObject } from '../../../exchange/attributes.ts';
+import type { LlmUsage } from '../../../exchange/llm-usage.ts';
+import { number, object, objects, text } from '../../json.ts';
+import type { WireFormat } from '../contract.ts';
+
+/** OpenAI chat completions; embeddings and rerank share its errors. */
+export const completionsWire: WireFormat = {
+  error: (status, message, code) => ({
+    error: { message, type: errorType(status), param: null, code: code ?? null },
+  }),
+  streamError: (message) => ({
+    name: null,
+    data: { error: { message, type: 'server_error', param: null, code: null } },
+  }),
+  answer: (body) => ({ model: text(body['model']), usage: completionsUsage(body['usage']) }),
+  // The usage comes with the last event, the model with each.
+  told: (_name, data) => ({ model: text(data['model']), usage: completionsUsage(data['usage']) }),
+  mayTell: (data) => data.includes('"usage":{') || data.includes('"usage": {'),
+  delta: (_name, data) => text(object(objects(data['choices'])[0]?.['delta'])?.['content']) ?? null,
+};
+
+export function errorType(status: number): string {
+  if (status === 401 || status === 403) return 'authentication_error';
+  if (status === 429) return 'rate_limit_error';
+  return status >= 500 ? 'server_error' : 'invalid_request_error';
+}
+
+export function completionsUsage(value: JsonObject[string] | undefined): LlmUsage | undefined {
+  const usage = object(value);
+  if (usage === undefined) return undefined;
+  const input = object(usage['prompt_tokens_details']);
+  const output = object(usage['completion_tokens_details']);
+  return {
+    inputTokens: number(usage['prompt_tokens']),
+    outputTokens: number(usage['completion_tokens']),
+    totalTokens: number(usage['total_tokens']),
+    cachedInputTokens: number(input?.['cached_tokens']),
+    cacheCreationInputTokens: number(input?.['cache_write_tokens']),
+    reasoningTokens: number(output?.['reasoning_tokens']),
+    inputTextTokens: number(input?.['text_tokens']),
+    inputImageTokens: number(input?.['image_tokens']),
+    inputAudioTokens: number(input?.['audio_tokens']),
+    outputTextTokens: number(output?.['text_tokens']),
+    outputImageTokens: number(output?.['image_tokens']),
+    outputAudioTokens: number(output?.['audio_tokens']),
+  };
+}

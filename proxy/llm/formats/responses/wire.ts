@@ -1,0 +1,36 @@
+import type { JsonValue } from '../../../exchange/attributes.ts';
+import type { LlmUsage } from '../../../exchange/llm-usage.ts';
+import { number, object, text } from '../../json.ts';
+import { errorType } from '../completions/wire.ts';
+import type { WireFormat } from '../contract.ts';
+
+/** OpenAI responses. */
+export const responsesWire: WireFormat = {
+  error: (status, message, code) => ({ error: { message, type: errorType(status), param: null, code: code ?? null } }),
+  streamError: (message) => ({
+    name: 'error',
+    data: { type: 'error', code: 'server_error', message, param: null, sequence_number: 0 },
+  }),
+  answer: (body) => ({ model: text(body['model']), usage: responsesUsage(body['usage']) }),
+  told: (_name, data) => {
+    const response = object(data['response']);
+    return response === undefined ? null : { model: text(response['model']), usage: responsesUsage(response['usage']) };
+  },
+  mayTell: (data) => data.includes('"usage"'),
+  delta: (_name, data) => (data['type'] === 'response.output_text.delta' ? (text(data['delta']) ?? null) : null),
+};
+
+export function responsesUsage(value: JsonValue | undefined): LlmUsage | undefined {
+  const usage = object(value);
+  if (usage === undefined) return undefined;
+  const input = object(usage['input_tokens_details']);
+  const output = object(usage['output_tokens_details']);
+  return {
+    inputTokens: number(usage['input_tokens']),
+    outputTokens: number(usage['output_tokens']),
+    totalTokens: number(usage['total_tokens']),
+    cachedInputTokens: number(input?.['cached_tokens']),
+    cacheCreationInputTokens: number(input?.['cache_write_tokens']),
+    reasoningTokens: number(output?.['reasoning_tokens']),
+  };
+}

@@ -1,0 +1,50 @@
+import type { BackendAuth } from '../../../src/config/ir/index.ts';
+import type { JsonObject } from '../../exchange/attributes.ts';
+import type { HttpRequest } from '../../exchange/message.ts';
+import type { UpstreamFormat } from '../formats.ts';
+import type { RouteType } from '../route-type.ts';
+import type { Translation } from '../translations/contract.ts';
+
+/** What a provider is asked about. */
+export interface ProviderRequest {
+  readonly routeType: RouteType;
+  /** As the service knows it; empty where the request names none. */
+  readonly model: string;
+  readonly streaming: boolean;
+}
+
+/** How a request of some type is served by a provider. */
+export type Plan =
+  /**
+   * The service speaks the client's format: the body passes, `adapt` puts right what the service wants otherwise. `format`
+   * is that of a chat; null for other bodies.
+   */
+  | { readonly kind: 'native'; readonly format: UpstreamFormat | null; readonly adapt?: Adapt | undefined }
+  | { readonly kind: 'translated'; readonly translation: Translation }
+  /** The gateway answers by itself: tokens are counted here. */
+  | { readonly kind: 'local' }
+  | { readonly kind: 'unsupported' };
+
+/** Changes the body of a request for the service. */
+export type Adapt = (body: JsonObject, request: ProviderRequest) => JsonObject;
+
+/** A service of language models, with the settings of one backend. */
+export interface Provider {
+  /** For telemetry and prices: `openai`, `aws.bedrock`, … */
+  readonly identity: string;
+  /** Every host that requests may go to when none is configured, the usual one first; port 443 and TLS. */
+  readonly hosts: readonly string[];
+  /** One of `hosts`. */
+  hostOf(request: ProviderRequest): string | undefined;
+  plan(request: ProviderRequest): Plan;
+  /** Path and query for a planned call; `prefix` is the configured `pathPrefix`. */
+  path(request: ProviderRequest, plan: Plan, prefix: string | undefined): string;
+  /** Where a client's own path leads (passthrough, detect). */
+  passthroughPath(clientPath: string, prefix: string): string;
+  /** Puts headers and credentials as the service wants them; the gateway's own credentials are in place. */
+  headers(request: HttpRequest, facts: ProviderRequest, plan: Plan): void;
+  /** Where none is configured. */
+  readonly defaultAuth?: BackendAuth | undefined;
+  /** Whether the service's input tokens leave out what its cache holds. */
+  excludesCache(model: string, plan: Plan): boolean;
+}

@@ -1,0 +1,64 @@
+import { BufferedBody } from '../exchange/body.ts';
+import { collect } from '../exchange/collect.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { isJsonObject, type JsonObject } from '../exchange/attributes.ts';
+import { bodyRefusal, Patience } from '../exchange/patience.ts';
+import type { Refusal } from '../exchange/refusal.ts';
+import type { Clock } from '../exchange/wait.ts';
+import { badRequest, LlmFailure } from './failure.ts';
+import { parse } from './json.ts';
+import { codingOf, decoded } from './stream/content-coding.ts';
+
+export interface ReadOptions {
+  readonly limitBytes: number;
+  readonly clock: Clock;
+}
+
+/** What was read of a request; a refusal when its client is to blame. */
+export type Read =
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+/**
+ * Reads the body whole, decodes it and leaves it decoded on the request, so that nothing has to know how it came. A body of
+ * more than the limit, before or after decoding, is 413; a coding that is not known is 415.
+ */
+export async function readBody(exchange: Exchange, { limitBytes, clock }: ReadOptions): Promise<Read> {
+  const { request } = exchange;
+  const patience = new Patience(exchange, clock);
+  const collected = await collect(request.body, limitBytes, patience.signal);
+  patience.release();
+  if (collected.kind === 'failed') return { kind: 'refused', refusal: bodyRefusal(collected.error, patience) };
+  if (collected.kind === 'overflow') {
+    collected.rest.cancel();
+    return refused(tooLarge);
+  }
+  request.body = collected.body;
+  const coding = codingOf(request.headers);
+  if (coding === null) return { kind: 'bytes', bytes: collected.body.bytes };
+  if (coding === undefined) return refused(new LlmFailure('encoding', 'unsupported content-encoding'));
+  try {
+    const bytes = await decoded(collected.body.bytes, coding, limitBytes);
+    request.headers.remove('content-encoding');
+    request.headers.remove('content-length');
+    request.body = new BufferedBody(bytes);
+    return { kind: 'bytes', bytes };
+  } catch (error) {
+    const overflow = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    return refused(overflow ? tooLarge : badRequest(`request body is not ${coding}`));
+  }
+}
+
+const tooLarge = new LlmFailure('tooLarge', 'request body exceeded the buffer limit');
+
+function refused(failure: LlmFailure): Read {
+  return { kind: 'refused', refusal: failure.refusal('request') };
+}
+
+/** Throws an `LlmFailure` for what is no JSON object. */
+export function jsonBody(bytes: Uint8Array): JsonObject {
+  const value = parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  if (value === undefined) throw badRequest('request body is not valid JSON');
+  if (!isJsonObject(value)) throw badRequest('request body must be a JSON object');
+  return value;
+}

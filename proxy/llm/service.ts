@@ -1,0 +1,55 @@
+import type { AiPolicy, AiProvider } from '../../src/config/ir/index.ts';
+import type { JsonObject } from '../exchange/attributes.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { HttpResponse } from '../exchange/message.ts';
+import type { Refusal } from '../exchange/refusal.ts';
+import type { PolicyContext } from '../policy/contract.ts';
+import type { Provider } from './providers/contract.ts';
+import { providerOf } from './providers/registry.ts';
+import type { RouteType, RouteTypes } from './route-type.ts';
+
+/** Changes a body; throws an `LlmFailure` for what may not pass. */
+export type BodyChange = (exchange: Exchange, body: JsonObject, type: RouteType) => JsonObject;
+
+/** What guards decided about a text that a client sent or is to get. */
+export type GuardOutcome =
+  | { readonly kind: 'pass'; readonly body: JsonObject }
+  /** The configured answer instead. */
+  | { readonly kind: 'reject'; readonly response: HttpResponse; readonly guard: string }
+  | { readonly kind: 'fail'; readonly refusal: Refusal };
+
+/** Looks at the texts of requests and answers, in the client's format. */
+export interface Guards {
+  readonly request: ((exchange: Exchange, body: JsonObject, type: RouteType) => Promise<GuardOutcome>) | null;
+  readonly response: ((exchange: Exchange, body: JsonObject, type: RouteType) => Promise<GuardOutcome>) | null;
+}
+
+/** One service of a backend, compiled: the provider and what is done with bodies on the way there. */
+export interface LlmService {
+  readonly settings: AiProvider;
+  readonly provider: Provider;
+  readonly types: RouteTypes;
+  readonly policy: AiPolicy;
+  /** Overrides, transformations and defaults. */
+  readonly mutate: BodyChange | null;
+  readonly alias: (model: string) => string;
+  readonly enrich: BodyChange | null;
+  readonly guards: Guards;
+  /** Over the body as the service gets it. */
+  readonly finalize: BodyChange | null;
+}
+
+/** Throws a `GwError` for what cannot be compiled. */
+export function compileService(settings: AiProvider, policy: AiPolicy, _context: PolicyContext): LlmService {
+  return {
+    settings,
+    provider: providerOf(settings.service),
+    types: policy.routes ?? [],
+    policy,
+    mutate: null,
+    alias: (model) => model,
+    enrich: null,
+    guards: { request: null, response: null },
+    finalize: null,
+  };
+}

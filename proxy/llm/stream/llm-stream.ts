@@ -1,0 +1,105 @@
+import type { JsonObject } from '../../exchange/attributes.ts';
+import type { LlmFacts } from '../../exchange/llm-facts.ts';
+import type { WireFormat } from '../formats/contract.ts';
+import { parseObject } from '../json.ts';
+import type { EventWriter, StreamTranslator } from '../translations/contract.ts';
+import { overwrite } from '../usage/told.ts';
+import type { StreamFollower, StreamOutput } from './event-body.ts';
+import { encodeEvent } from './sse-encoder.ts';
+
+export interface LlmStreamOptions {
+  readonly facts: LlmFacts;
+  /** `performance.now()` at the arrival of the request. */
+  readonly startedAt: number;
+  /** What the service speaks. */
+  readonly upstream: WireFormat;
+  /** What the client speaks. */
+  readonly client: WireFormat;
+  /** Null: both speak the same, and the client gets the service's own bytes. */
+  readonly translator: StreamTranslator | null;
+}
+
+const DONE = '[DONE]';
+
+/** Follows a stream: counts what it tells, and writes what it becomes. */
+export class LlmStream {
+  readonly #options: LlmStreamOptions;
+  #first = true;
+  #firstTextAt: number | null = null;
+  #done = false;
+
+  constructor(options: LlmStreamOptions) {
+    this.#options = options;
+  }
+
+  follow(output: StreamOutput): StreamFollower {
+    const writer = writerTo(output);
+    return {
+      event: (name, data) => this.#event(name, data, writer),
+      fault: (type, data) => {
+        throw new Error(`${type}: ${messageIn(data)}`);
+      },
+      end: (error) => this.#end(error, writer),
+    };
+  }
+
+  /** Nothing more comes. */
+  over(_ending: 'complete' | 'cut' | 'cancelled', _error: Error | null): void {
+    const { facts } = this.#options;
+    const output = facts.usage?.outputTokens ?? 0;
+    if (this.#firstTextAt !== null && output > 1) {
+      facts.timePerOutputTokenMs = (performance.now() - this.#firstTextAt) / (output - 1);
+    }
+  }
+
+  #event(name: string | null, text: string, writer: EventWriter): void {
+    if (text === DONE) {
+      this.#done = true;
+      return;
+    }
+    const { translator } = this.#options;
+    if (translator === null && !this.#worthReading(text)) return;
+    const data = parseObject(text);
+    // What is no JSON is of no use to anybody but a client that gets the bytes as they are.
+    if (data === undefined) return;
+    this.#tell(name, data);
+    translator?.event(name, data, writer);
+  }
+
+  /** Of a stream that nobody translates, only what tells something is read. */
+  #worthReading(text: string): boolean {
+    return this.#first || this.#firstTextAt === null || this.#options.upstream.mayTell(text);
+  }
+
+  #tell(name: string | null, data: JsonObject): void {
+    const { upstream, facts, startedAt } = this.#options;
+    this.#first = false;
+    const told = upstream.told(name, data);
+    if (told !== null) overwrite(facts, told);
+    if (this.#firstTextAt === null && (upstream.delta(name, data) ?? '') !== '') {
+      this.#firstTextAt = performance.now();
+      facts.timeToFirstTokenMs = this.#firstTextAt - startedAt;
+    }
+  }
+
+  #end(error: Error | null, writer: EventWriter): void {
+    if (error === null) {
+      this.#options.translator?.end(this.#done, writer);
+      return;
+    }
+    const { name, data } = this.#options.client.streamError(`upstream stream was cut: ${error.message}`);
+    writer.event(name, data);
+  }
+}
+
+function writerTo(output: StreamOutput): EventWriter {
+  return {
+    event: (name, data) => output.write(encodeEvent(name, JSON.stringify(data))),
+    done: () => output.write(encodeEvent(null, DONE)),
+  };
+}
+
+function messageIn(data: string): string {
+  const message = parseObject(data)?.['message'];
+  return typeof message === 'string' ? message : data;
+}

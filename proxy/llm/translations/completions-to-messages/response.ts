@@ -1,0 +1,72 @@
+import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
+import { compact, number, object, objects, text } from '../../json.ts';
+import { badResponse } from '../../failure.ts';
+
+const FINISH_REASONS: Readonly<Record<string, string>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  pause_turn: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+};
+
+export function finishReason(stop: JsonValue | undefined): string {
+  return (typeof stop === 'string' ? FINISH_REASONS[stop] : undefined) ?? 'stop';
+}
+
+/** A message as the answer of a chat completion. `nowMs` is when it was made. */
+export function completionOf(body: JsonObject, nowMs: number): JsonObject {
+  const blocks = objects(body['content']);
+  if (body['content'] === undefined) throw badResponse('the message has no content');
+  const calls = blocks.filter(({ type }) => type === 'tool_use' || type === 'server_tool_use').map(toolCall);
+  const said = blocks.filter(({ type }) => type === 'text').map((block) => text(block['text']) ?? '');
+  const thought = blocks.findLast(({ type }) => type === 'thinking');
+  const usage = object(body['usage']);
+  return compact({
+    id: body['id'],
+    object: 'chat.completion',
+    created: Math.floor(nowMs / 1000),
+    model: body['model'],
+    choices: [
+      {
+        index: 0,
+        message: compact({
+          role: 'assistant',
+          content: said.length === 0 ? null : said.join(''),
+          reasoning_content: thought?.['thinking'],
+          tool_calls: calls.length === 0 ? undefined : calls,
+        }),
+        finish_reason: finishReason(body['stop_reason']),
+      },
+    ],
+    usage: usage && completionUsage(usage),
+    service_tier: usage?.['service_tier'],
+  });
+}
+
+function toolCall(block: JsonObject): JsonObject {
+  return {
+    id: text(block['id']) ?? '',
+    type: 'function',
+    function: { name: text(block['name']) ?? '', arguments: JSON.stringify(block['input'] ?? {}) },
+  };
+}
+
+/** Clients see the service's own numbers: what its cache holds is not among the prompt tokens. */
+export function completionUsage(usage: JsonObject): JsonObject {
+  const input = number(usage['input_tokens']) ?? 0;
+  const output = number(usage['output_tokens']) ?? 0;
+  const read = number(usage['cache_read_input_tokens']);
+  const written = number(usage['cache_creation_input_tokens']);
+  const cached = read !== undefined || written !== undefined;
+  return compact({
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    cache_read_input_tokens: read,
+    cache_creation_input_tokens: written,
+    prompt_tokens_details: cached ? compact({ cached_tokens: read, cache_write_tokens: written }) : undefined,
+  });
+}
