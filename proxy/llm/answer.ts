@@ -2,15 +2,16 @@ import type { JsonObject } from '../exchange/attributes.ts';
 import { BufferedBody, type Body } from '../exchange/body.ts';
 import { collect } from '../exchange/collect.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import type { Headers } from '../exchange/headers.ts';
 import type { LlmFacts } from '../exchange/llm-facts.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { Attempt } from './call.ts';
 import { badResponse, LlmFailure } from './failure.ts';
-import { clientFormat, wireFormat } from './formats/registry.ts';
-import { shownNames, type UpstreamFormat } from './formats.ts';
+import { bodyTold, clientFormat, wireFormat } from './formats/registry.ts';
+import { shownNames } from './formats.ts';
 import { parseObject } from './json.ts';
-import { isChat } from './providers/plan.ts';
+import { isChat, upstreamFormat } from './providers/plan.ts';
 import { codingOf, decoded, decoderOf } from './stream/content-coding.ts';
 import { decodedBody } from './stream/decoded-body.ts';
 import { eventBody, type Framing } from './stream/event-body.ts';
@@ -62,7 +63,7 @@ export class LlmAnswer {
     const raw = await this.#collected(response);
     const bytes = coding === null ? raw : await this.#decoded(raw, coding);
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-    const body = response.status < 300 ? this.#success(text) : this.#failure(response.status, text);
+    const body = response.status < 300 ? this.#success(text, response.headers) : this.#failure(response.status, text);
     // What nobody has to change leaves as it came, compressed as it was.
     response.body = new BufferedBody(body === null ? raw : Buffer.from(JSON.stringify(body)));
     if (body === null) return;
@@ -90,15 +91,16 @@ export class LlmAnswer {
   }
 
   /** The body for the client; null keeps the service's. */
-  #success(text: string): JsonObject | null {
+  #success(text: string, headers: Headers): JsonObject | null {
     const { translated, type } = this.#options;
     const body = parseObject(text);
     if (body === undefined) {
       if (translated === null && !isChat(type)) return null;
       throw badResponse('response body is not a JSON object');
     }
-    this.#tell(body);
-    return translated === null ? null : translated.response(body);
+    const answer = translated === null ? body : translated.response(body, headers);
+    this.#tell(body, answer);
+    return translated === null ? null : answer;
   }
 
   #failure(status: number, text: string): JsonObject | null {
@@ -109,16 +111,19 @@ export class LlmAnswer {
     return body;
   }
 
-  #tell(body: JsonObject): void {
-    const format = this.#upstreamFormat();
-    if (format !== null) overwrite(this.#facts, wireFormat(format).answer(body));
+  /** `body` is the service's, `answer` the client's; of what is no chat there is but one format. */
+  #tell(body: JsonObject, answer: JsonObject): void {
+    const { plan, type } = this.#options;
+    const format = upstreamFormat(plan);
+    const told = format === null ? bodyTold(type)?.(answer) : wireFormat(format).answer(body);
+    if (told !== undefined) overwrite(this.#facts, told);
   }
 
   // ── streams ──
 
   #streamed(response: HttpResponse): void {
     const { type, translated, plan, limitBytes } = this.#options;
-    const upstream = this.#upstreamFormat() ?? 'completions';
+    const upstream = upstreamFormat(plan) ?? 'completions';
     const framing: Framing = upstream === 'converse' ? 'aws' : 'sse';
     const coding = codingOf(response.headers);
     if (coding === undefined) throw badResponse('unsupported content-encoding');
@@ -128,7 +133,7 @@ export class LlmAnswer {
       startedAt: this.#exchange.startedAt,
       upstream: wireFormat(upstream),
       client: clientFormat(type),
-      translator: translated?.stream() ?? null,
+      translator: translated?.stream?.() ?? null,
     });
     this.#exchange.trace?.emit({
       type: 'llmStreamingTranslation',
@@ -147,11 +152,5 @@ export class LlmAnswer {
     response.headers.remove('content-length');
     response.headers.remove('content-encoding');
     response.headers.set('content-type', 'text/event-stream');
-  }
-
-  #upstreamFormat(): UpstreamFormat | null {
-    const { plan } = this.#options;
-    if (plan.kind === 'translated') return plan.translation.to;
-    return plan.kind === 'native' ? plan.format : null;
   }
 }

@@ -14,14 +14,14 @@ import { shownNames } from './formats.ts';
 import { bool, number, object, text } from './json.ts';
 import { pathModel, pathStreams } from './path-model.ts';
 import type { Plan, ProviderRequest } from './providers/contract.ts';
-import { isChat, isOpaque } from './providers/plan.ts';
+import { isChat, isOpaque, upstreamFormat } from './providers/plan.ts';
 import { jsonBody, readBody, type ReadOptions } from './read-body.ts';
 import { routeTypeOf, type RouteType, type RouteTypes } from './route-type.ts';
 import type { LlmService } from './service.ts';
 import { withTarget } from './target.ts';
 import { countTokens } from './tokens/count.ts';
 import { TraceNotes } from './trace-notes.ts';
-import type { TranslatedCall } from './translations/contract.ts';
+import type { TranslatedBody } from './translations/contract.ts';
 
 /**
  * One request to a language model. The client's body is read once; every attempt makes of it what the service of that
@@ -181,7 +181,7 @@ export class LlmCall {
     this.#attempt = { service, type: facts.routeType, plan, translated, streaming: facts.streaming };
     withTarget(request, { service, facts, plan });
     if (trace === null) return;
-    const upstream = plan.kind === 'translated' ? plan.translation.to : plan.format;
+    const upstream = upstreamFormat(plan);
     trace.emit({
       type: 'llmRequestDetected',
       provider: service.provider.identity,
@@ -195,8 +195,8 @@ export class LlmCall {
   #translated(
     service: LlmService,
     body: JsonObject,
-    { facts, plan }: { readonly facts: ProviderRequest; readonly plan: Plan & { kind: 'translated' } },
-  ): TranslatedCall {
+    { facts, plan }: { readonly facts: ProviderRequest; readonly plan: Plan & { kind: 'translated' | 'reshaped' } },
+  ): TranslatedBody {
     const { settings, policy } = service;
     const notes = new TraceNotes(this.exchange.trace);
     const guardrail = settings.service.kind === 'bedrock' ? (settings.service.guardrail ?? null) : null;
@@ -246,7 +246,7 @@ export interface Attempt {
   readonly service: LlmService;
   readonly type: RouteType;
   readonly plan: Plan;
-  readonly translated: TranslatedCall | null;
+  readonly translated: TranslatedBody | null;
   readonly streaming: boolean;
 }
 

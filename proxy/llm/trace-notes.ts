@@ -1,6 +1,6 @@
 import type { Recorder } from '../telemetry/recorder.ts';
 import { badRequest } from './failure.ts';
-import type { Notes, Translation } from './translations/contract.ts';
+import type { BodyTranslation, Notes, Translation } from './translations/contract.ts';
 
 /** Gathers what a translation could not carry over, for the trace, and for those who want such requests refused. */
 export class TraceNotes implements Notes {
@@ -25,7 +25,7 @@ export class TraceNotes implements Notes {
   }
 
   /** Tells the trace. Throws an `LlmFailure` when something was dropped that must not be. */
-  settle(onUnsupported: 'warn' | 'reject', { from, to }: Translation): void {
+  settle(onUnsupported: 'warn' | 'reject', { from, to }: Translation | BodyTranslation): void {
     if (onUnsupported === 'reject' && this.#dropped.length > 0)
       throw badRequest(`unsupported conversion: ${to} cannot carry ${this.#dropped.join(', ')}`);
     const trace = this.#trace;

@@ -21,4 +21,6 @@ export interface WireFormat {
 export interface Told {
   readonly model?: string | undefined;
   readonly usage?: LlmUsage | undefined;
+  /** What a count of tokens that was asked for came to. */
+  readonly countTokens?: number | undefined;
 }

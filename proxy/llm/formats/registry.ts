@@ -1,7 +1,11 @@
 import type { UpstreamFormat } from '../formats.ts';
 import type { RouteType } from '../route-type.ts';
 import { completionsWire } from './completions/wire.ts';
-import type { WireFormat } from './contract.ts';
+import type { JsonObject } from '../../exchange/attributes.ts';
+import { embeddingsTold } from './embeddings/told.ts';
+import { rerankTold } from './rerank/told.ts';
+import { geminiCountTold, messagesCountTold } from './token-count/told.ts';
+import type { Told, WireFormat } from './contract.ts';
 import { converseWire } from './converse/wire.ts';
 import { geminiWire } from './gemini/wire.ts';
 import { messagesWire } from './messages/wire.ts';
@@ -33,5 +37,21 @@ export function clientFormat(type: RouteType): WireFormat {
       return responsesWire;
     default:
       return completionsWire;
+  }
+}
+
+/** What answers that are no chats tell; undefined where nothing is read. One line per type. */
+export function bodyTold(type: RouteType): ((body: JsonObject) => Told) | undefined {
+  switch (type) {
+    case 'embeddings':
+      return embeddingsTold;
+    case 'rerank':
+      return rerankTold;
+    case 'anthropicTokenCount':
+      return messagesCountTold;
+    case 'geminiCountTokens':
+      return geminiCountTold;
+    default:
+      return undefined;
   }
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../exchange/attributes.ts';
 import type { HttpRequest } from '../../exchange/message.ts';
 import type { UpstreamFormat } from '../formats.ts';
 import type { RouteType } from '../route-type.ts';
-import type { Translation } from '../translations/contract.ts';
+import type { BodyTranslation, Translation } from '../translations/contract.ts';
 
 /** What a provider is asked about. */
 export interface ProviderRequest {
@@ -21,6 +21,8 @@ export type Plan =
    */
   | { readonly kind: 'native'; readonly format: UpstreamFormat | null; readonly adapt?: Adapt | undefined }
   | { readonly kind: 'translated'; readonly translation: Translation }
+  /** The service has a body of its own for what is no chat. */
+  | { readonly kind: 'reshaped'; readonly translation: BodyTranslation }
   /** The gateway answers by itself: tokens are counted here. */
   | { readonly kind: 'local' }
   | { readonly kind: 'unsupported' };

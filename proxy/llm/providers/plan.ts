@@ -1,5 +1,6 @@
 import type { ChatFormat, UpstreamFormat } from '../formats.ts';
 import type { RouteType } from '../route-type.ts';
+import type { BodyTranslation } from '../translations/contract.ts';
 import { wayFor } from '../translations/table.ts';
 import type { Adapt, Plan } from './contract.ts';
 
@@ -27,4 +28,15 @@ export function chatPlan(type: ChatFormat, spoken: readonly UpstreamFormat[], ad
 /** A request whose body passes as it is. */
 export function native(format: UpstreamFormat | null, adapt?: Adapt): Plan {
   return { kind: 'native', format, ...(adapt === undefined ? {} : { adapt }) };
+}
+
+/** What is no chat, for a service that has a body of its own for it. */
+export function reshaped(translation: BodyTranslation): Plan {
+  return { kind: 'reshaped', translation };
+}
+
+/** What a planned call speaks with the service; null for what is no chat. */
+export function upstreamFormat(plan: Plan): UpstreamFormat | null {
+  if (plan.kind === 'translated') return plan.translation.to;
+  return plan.kind === 'native' ? plan.format : null;
 }

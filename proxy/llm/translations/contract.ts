@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../exchange/attributes.ts';
 import type { Headers } from '../../exchange/headers.ts';
 import type { ChatFormat, UpstreamFormat } from '../formats.ts';
+import type { RouteType } from '../route-type.ts';
 
 /** Hears what a translation could not carry over as it was, by the path of the field (`tools[0].strict`). */
 export interface Notes {
@@ -38,16 +39,31 @@ export interface Translation {
   begin(body: JsonObject, facts: RequestFacts, notes: Notes): TranslatedCall;
 }
 
+/** How bodies that are no chats (embeddings, rerank, counts of tokens) are sent to a service that has its own for them. */
+export interface BodyTranslation {
+  readonly from: RouteType;
+  /** For traces. */
+  readonly to: string;
+  /** Throws an `LlmFailure` for what the service's body cannot say and must not be left out. */
+  begin(body: JsonObject, facts: RequestFacts, notes: Notes): TranslatedBody;
+}
+
 /** One request that was translated; remembers what its answers need (names of tools, the model). */
-export interface TranslatedCall {
+export interface TranslatedBody {
   /** The body for the service. */
   readonly body: JsonObject;
   /** An answer with a status of 2xx. Throws an `LlmFailure` of the kind `response` for what is none. */
-  response(body: JsonObject): JsonObject;
-  /** Called once, for a streamed answer. */
-  stream(): StreamTranslator;
+  response(body: JsonObject, headers: Headers): JsonObject;
+  /** Called once, for a streamed answer; missing where there are none. */
+  stream?(): StreamTranslator;
   /** An answer with any other status, in the client's format; undefined when the body is no error of the service. */
   error(status: number, body: string): JsonObject | undefined;
+}
+
+/** A chat that was translated. */
+export interface TranslatedCall extends TranslatedBody {
+  response(body: JsonObject): JsonObject;
+  stream(): StreamTranslator;
 }
 
 /** Turns one stream of events into another; event by event, so that nothing waits for what is not needed. */

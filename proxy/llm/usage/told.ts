@@ -3,8 +3,9 @@ import type { LlmUsage } from '../../exchange/llm-usage.ts';
 import type { Told } from '../formats/contract.ts';
 
 /** What was told later takes the place of what was told before, number by number. */
-export function overwrite(facts: LlmFacts, { model, usage }: Told): void {
+export function overwrite(facts: LlmFacts, { model, usage, countTokens }: Told): void {
   if (model !== undefined && model !== '') facts.responseModel = model;
+  if (countTokens !== undefined) facts.countTokens = countTokens;
   if (usage === undefined) return;
   facts.usage = facts.usage === null ? usage : merged(facts.usage, usage);
 }
