@@ -1,4 +1,11 @@
-import type { AiBackend, AiProvider, BackendPolicies, BackendTls, HostTarget } from '../../src/config/ir/index.ts';
+import type {
+  AiBackend,
+  AiProvider,
+  BackendAuth,
+  BackendPolicies,
+  BackendTls,
+  HostTarget,
+} from '../../src/config/ir/index.ts';
 import { GwError } from '../../src/shared/errors.ts';
 import { type Bound, chooseBound, hash64 } from '../backends/affinity.ts';
 import { type Bucket, choose, compileBuckets, isEvicted, type BalanceDeps } from '../backends/balance.ts';
@@ -56,12 +63,8 @@ export class LlmBackend {
 
 function compileMember(provider: AiProvider, compiler: MemberCompiler): LlmMember {
   const own = compiler.effective(provider);
-  const service = compileService(provider, own.values.ai ?? {}, compiler.context(own));
-  const withAuth = service.provider.defaultAuth;
-  const effective: Effective<BackendPolicies> =
-    own.values.backendAuth === undefined && withAuth !== undefined
-      ? { values: { ...own.values, backendAuth: withAuth }, sources: { ...own.sources, backendAuth: 'the provider' } }
-      : own;
+  const service = compileService({ ...provider, policies: own.values }, own.values.ai ?? {}, compiler.context(own));
+  const effective = withDefaultAuth(own, service.provider.defaultAuth);
   const ways = new Map(
     hostsOf(provider, service).map((host) => [host.name, resolve(provider, host, { effective, compiler })]),
   );
@@ -80,6 +83,18 @@ function compileMember(provider: AiProvider, compiler: MemberCompiler): LlmMembe
     hash: hash64(provider.name),
     resolved: (request) => ways.get(service.provider.hostOf(request) ?? '')?.resolved ?? resolved,
   };
+}
+
+/** The provider's usual credentials where there are none, and its region where they have none. */
+function withDefaultAuth(own: Effective<BackendPolicies>, usual: BackendAuth | undefined): Effective<BackendPolicies> {
+  const { backendAuth } = own.values;
+  if (usual === undefined) return own;
+  if (backendAuth === undefined)
+    return { values: { ...own.values, backendAuth: usual }, sources: { ...own.sources, backendAuth: 'the provider' } };
+  const { main } = backendAuth;
+  if (main?.kind !== 'aws' || main.region !== undefined || usual.main?.kind !== 'aws') return own;
+  const { region } = usual.main;
+  return { ...own, values: { ...own.values, backendAuth: { ...backendAuth, main: { ...main, region } } } };
 }
 
 interface Host {

@@ -95,7 +95,7 @@ export class LlmCall {
     this.facts.streaming = facts.streaming;
     this.asked = facts;
     this.#attempt = { service, type, plan, translated: null, streaming: facts.streaming };
-    withTarget(this.exchange.request, { service, facts, plan });
+    withTarget(this.exchange, { service, facts, plan });
     return next;
   }
 
@@ -171,7 +171,8 @@ export class LlmCall {
     const { exchange } = this;
     const { request, trace } = exchange;
     const translated = plan.kind === 'native' ? null : this.#translated(service, body, { facts, plan });
-    const adapted = plan.kind === 'native' ? (plan.adapt?.(body, facts) ?? body) : (translated?.body ?? body);
+    const spoken = translated?.body ?? body;
+    const adapted = plan.kind === 'reshaped' ? spoken : (plan.adapt?.(spoken, facts) ?? spoken);
     const final = service.finalize === null ? adapted : service.finalize(exchange, adapted, facts.routeType);
     // What nobody changed leaves as it came.
     if (final !== this.#original) request.body = new BufferedBody(Buffer.from(JSON.stringify(final)));
@@ -179,7 +180,7 @@ export class LlmCall {
     request.headers.set('content-type', 'application/json');
     this.asked = facts;
     this.#attempt = { service, type: facts.routeType, plan, translated, streaming: facts.streaming };
-    withTarget(request, { service, facts, plan });
+    withTarget(exchange, { service, facts, plan });
     if (trace === null) return;
     const upstream = upstreamFormat(plan);
     trace.emit({

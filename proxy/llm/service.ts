@@ -1,4 +1,4 @@
-import type { AiPolicy, AiProvider } from '../../src/config/ir/index.ts';
+import type { AiPolicy, AiProvider, BackendAuth } from '../../src/config/ir/index.ts';
 import type { JsonObject } from '../exchange/attributes.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { HttpResponse } from '../exchange/message.ts';
@@ -39,11 +39,14 @@ export interface LlmService {
   readonly finalize: BodyChange | null;
 }
 
-/** Throws a `GwError` for what cannot be compiled. */
+/** `settings.policies` are those that hold for it. Throws a `GwError` for what cannot be compiled. */
 export function compileService(settings: AiProvider, policy: AiPolicy, _context: PolicyContext): LlmService {
   return {
     settings,
-    provider: providerOf(settings.service),
+    provider: providerOf(settings.service, {
+      model: settings.model,
+      authLocated: isLocated(settings.policies.backendAuth),
+    }),
     types: policy.routes ?? [],
     policy,
     mutate: null,
@@ -52,4 +55,14 @@ export function compileService(settings: AiProvider, policy: AiPolicy, _context:
     guards: { request: null, response: null },
     finalize: null,
   };
+}
+
+/** Further credentials always name their place. */
+function isLocated(auth: BackendAuth | undefined): boolean {
+  if (auth === undefined) return false;
+  const { located, credentials } = auth;
+  return (
+    located === true ||
+    credentials.some(({ location }) => location.kind === 'header' && location.name === 'authorization')
+  );
 }

@@ -1,15 +1,17 @@
-import { pathOf, queryOf, type HttpRequest } from '../exchange/message.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { pathOf, queryOf } from '../exchange/message.ts';
 import type { Plan, ProviderRequest } from './providers/contract.ts';
-import { isOpaque } from './providers/plan.ts';
+import { isOpaque, upstreamOf } from './providers/plan.ts';
 import type { LlmService } from './service.ts';
 
 /** Where a request goes at its service, and the headers that it wants. */
 export function withTarget(
-  request: HttpRequest,
+  exchange: Pick<Exchange, 'request' | 'lent'>,
   { service, facts, plan }: { readonly service: LlmService; readonly facts: ProviderRequest; readonly plan: Plan },
 ): void {
+  const { request } = exchange;
   request.target = targetOf(request.target, { service, facts, plan });
-  service.provider.headers(request, facts, plan);
+  service.provider.headers(exchange, facts, plan);
 }
 
 function targetOf(
@@ -26,16 +28,14 @@ function targetOf(
   }
   // An own host without a prefix speaks the client's paths.
   if (settings.host !== undefined && pathPrefix === undefined && settings.service.kind !== 'custom') return client;
-  return withQuery(provider.path(facts, plan, pathPrefix), clientQuery(client, plan));
+  return withQuery(provider.path(facts, plan, pathPrefix), clientQuery(client, facts, plan));
 }
 
 /** The query of the client; `alt` belongs to the gateway where Gemini is spoken. */
-function clientQuery(client: string, plan: Plan): string {
+function clientQuery(client: string, facts: ProviderRequest, plan: Plan): string {
   const query = queryOf(client).slice(1);
-  const gemini =
-    plan.kind === 'native'
-      ? plan.format === 'generateContent'
-      : plan.kind === 'translated' && plan.translation.to === 'generateContent';
+  const upstream = upstreamOf(facts, plan);
+  const gemini = upstream === 'generateContent' || upstream === 'geminiCountTokens';
   if (!gemini || query === '') return query;
   return query
     .split('&')

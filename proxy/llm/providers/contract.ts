@@ -1,9 +1,17 @@
 import type { BackendAuth } from '../../../src/config/ir/index.ts';
 import type { JsonObject } from '../../exchange/attributes.ts';
-import type { HttpRequest } from '../../exchange/message.ts';
+import type { Exchange } from '../../exchange/exchange.ts';
 import type { UpstreamFormat } from '../formats.ts';
 import type { RouteType } from '../route-type.ts';
 import type { BodyTranslation, Translation } from '../translations/contract.ts';
+
+/** What a backend says of its provider, beside which one it is. */
+export interface ProviderSettings {
+  /** Takes the place of the model that requests name. */
+  readonly model?: string | undefined;
+  /** The configuration says where its credential goes: nobody moves it. */
+  readonly authLocated: boolean;
+}
 
 /** What a provider is asked about. */
 export interface ProviderRequest {
@@ -20,7 +28,8 @@ export type Plan =
    * is that of a chat; null for other bodies.
    */
   | { readonly kind: 'native'; readonly format: UpstreamFormat | null; readonly adapt?: Adapt | undefined }
-  | { readonly kind: 'translated'; readonly translation: Translation }
+  /** `adapt` puts right what is particular to this service. */
+  | { readonly kind: 'translated'; readonly translation: Translation; readonly adapt?: Adapt | undefined }
   /** The service has a body of its own for what is no chat. */
   | { readonly kind: 'reshaped'; readonly translation: BodyTranslation }
   /** The gateway answers by itself: tokens are counted here. */
@@ -39,12 +48,12 @@ export interface Provider {
   /** One of `hosts`. */
   hostOf(request: ProviderRequest): string | undefined;
   plan(request: ProviderRequest): Plan;
-  /** Path and query for a planned call; `prefix` is the configured `pathPrefix`. */
+  /** Path and query for a planned call; `prefix` is the configured `pathPrefix`. Throws an `LlmFailure` for models of no name. */
   path(request: ProviderRequest, plan: Plan, prefix: string | undefined): string;
   /** Where a client's own path leads (passthrough, detect). */
   passthroughPath(clientPath: string, prefix: string): string;
   /** Puts headers and credentials as the service wants them; the gateway's own credentials are in place. */
-  headers(request: HttpRequest, facts: ProviderRequest, plan: Plan): void;
+  headers(exchange: Pick<Exchange, 'request' | 'lent'>, facts: ProviderRequest, plan: Plan): void;
   /** Where none is configured. */
   readonly defaultAuth?: BackendAuth | undefined;
   /** Whether the service's input tokens leave out what its cache holds. */

@@ -1,24 +1,39 @@
-import type { Plan, Provider, ProviderRequest } from './contract.ts';
-import { chatPlan, isChat, isOpaque, native, unsupported } from './plan.ts';
+import type { Moderation } from '../../../src/config/ir/index.ts';
+import type { JsonObject } from '../../exchange/attributes.ts';
+import type { UpstreamFormat } from '../formats.ts';
+import { compact } from '../json.ts';
+import type { RouteType } from '../route-type.ts';
+import { openaiCompletions } from './completions-body.ts';
+import type { Adapt, Plan, Provider, ProviderRequest } from './contract.ts';
+import { chatPlan, isChat, isOpaque, native, unsupported, upstreamOf } from './plan.ts';
 
 const BASE = '/v1';
 
-/** OpenAI, and the paths of everything that is made like it. */
-export function openai(): Provider {
+/** OpenAI. */
+export function openai({ moderation }: { readonly moderation?: Moderation | undefined }): Provider {
+  const moderated: Adapt | undefined = moderation && ((body) => ({ ...body, moderation: moderationField(moderation) }));
+  const adapt = {
+    completions: moderated === undefined ? openaiCompletions : both(openaiCompletions, moderated),
+    ...(moderated === undefined ? {} : { responses: moderated }),
+  };
   return {
     identity: 'openai',
     hosts: ['api.openai.com'],
     hostOf: () => 'api.openai.com',
-    plan,
-    path: ({ routeType }, _plan, prefix) => `${prefix ?? BASE}${openaiSuffix(routeType)}`,
+    plan: (request) => openaiPlan(request, adapt),
+    path: (request, plan, prefix) => `${prefix ?? BASE}${openaiSuffix(upstreamOf(request, plan))}`,
     passthroughPath: underPrefix,
     headers() {},
     excludesCache: () => false,
   };
 }
 
-function plan({ routeType }: ProviderRequest): Plan {
-  if (isChat(routeType)) return chatPlan(routeType, ['responses', 'completions']);
+/** What services that are made like OpenAI can do. */
+export function openaiPlan(
+  { routeType }: ProviderRequest,
+  adapt: Partial<Readonly<Record<UpstreamFormat, Adapt>>>,
+): Plan {
+  if (isChat(routeType)) return chatPlan(routeType, ['responses', 'completions'], adapt);
   if (isOpaque(routeType)) return native(null);
   switch (routeType) {
     case 'embeddings':
@@ -32,9 +47,18 @@ function plan({ routeType }: ProviderRequest): Plan {
   }
 }
 
+function both(first: Adapt, second: Adapt): Adapt {
+  return (body, request) => second(first(body, request), request);
+}
+
+function moderationField({ model, input, output }: Moderation): JsonObject {
+  const policy = compact({ input: input && { mode: input }, output: output && { mode: output } });
+  return compact({ model, policy: Object.keys(policy).length === 0 ? undefined : policy });
+}
+
 /** What follows the base path; everything that has no path of its own goes to chat completions. */
-export function openaiSuffix(routeType: ProviderRequest['routeType']): string {
-  switch (routeType) {
+export function openaiSuffix(type: UpstreamFormat | RouteType): string {
+  switch (type) {
     case 'responses':
       return '/responses';
     case 'embeddings':
@@ -52,4 +76,9 @@ export function openaiSuffix(routeType: ProviderRequest['routeType']): string {
 export function underPrefix(clientPath: string, prefix: string): string {
   const own = clientPath === BASE || clientPath.startsWith(`${BASE}/`) ? clientPath.slice(BASE.length) : clientPath;
   return `${prefix}${own}`;
+}
+
+/** A configured prefix goes before the client's path. */
+export function afterPrefix(clientPath: string, prefix: string): string {
+  return `${prefix}${clientPath}`;
 }

@@ -5,6 +5,8 @@ import type { ServiceRef } from './policy-service.ts';
 /** Credentials that the gateway shows to a backend: at most one main kind, and fixed ones beside it. */
 export interface BackendAuth {
   readonly main?: BackendAuthKind | undefined;
+  /** The configuration says where the main kind goes; otherwise services may want it elsewhere. */
+  readonly located?: true | undefined;
   /** Written after the main kind, in order. */
   readonly credentials: readonly FixedCredential[];
 }

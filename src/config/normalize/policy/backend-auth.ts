@@ -31,7 +31,14 @@ export function backendAuth(context: Context, spec: BackendAuthSpec, place: OAut
   if (credentials.length < fixed.length) return undefined;
   if (kind === undefined) return { credentials };
   const main = mainCredential(context, spec, place);
-  return main === undefined ? undefined : { main, credentials };
+  if (main === undefined) return undefined;
+  return isLocated(spec) ? { main, located: true, credentials } : { main, credentials };
+}
+
+function isLocated({ credentials: _credentials, ...kinds }: BackendAuthSettings): boolean {
+  return Object.values(kinds).some(
+    (kind) => typeof kind === 'object' && 'location' in kind && kind.location !== undefined,
+  );
 }
 
 function mainKind({ credentials: _credentials, ...kinds }: BackendAuthSettings): string | undefined {
