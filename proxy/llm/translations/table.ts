@@ -1,4 +1,5 @@
 import type { ChatFormat, UpstreamFormat } from '../formats.ts';
+import { completionsToGemini } from './completions-to-gemini/index.ts';
 import { completionsToMessages } from './completions-to-messages/index.ts';
 import type { Translation } from './contract.ts';
 
@@ -13,6 +14,7 @@ export interface Way {
 export const ways: readonly Way[] = [
   passing('responses'),
   passing('generateContent'),
+  translating(completionsToGemini),
   passing('completions'),
   passing('messages'),
   translating(completionsToMessages),
