@@ -83,8 +83,10 @@ export class LlmStream {
   }
 
   #end(error: Error | null, writer: EventWriter): void {
-    if (error === null) {
-      this.#options.translator?.end(this.#done, writer);
+    const { translator } = this.#options;
+    // Whoever has said everything may hang up as they like.
+    if (error === null || this.#done || translator?.complete === true) {
+      translator?.end(this.#done, writer);
       return;
     }
     const { name, data } = this.#options.client.streamError(`upstream stream was cut: ${error.message}`);

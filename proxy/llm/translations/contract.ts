@@ -21,6 +21,10 @@ export interface RequestFacts {
   readonly promptCaching: PromptCaching | null;
   /** Guardrail of the service itself (Bedrock). */
   readonly guardrail: { readonly identifier: string; readonly version: string } | null;
+  /** Of the service's own names (Bedrock). */
+  readonly region: string | null;
+  /** Anthropic's betas that may be asked for at Bedrock, `default` among them; null is the usual list. */
+  readonly betas: readonly string[] | null;
 }
 
 export interface PromptCaching {
@@ -70,6 +74,8 @@ export interface TranslatedCall extends TranslatedBody {
 export interface StreamTranslator {
   /** `name` is the event's type where the framing has one. */
   event(name: string | null, data: JsonObject, out: EventWriter): void;
+  /** The answer is told to its end: what still comes, or does not, changes nothing. */
+  readonly complete?: boolean;
   /** The stream has ended without a fault; `done`: it said so itself (`[DONE]`). Called once. */
   end(done: boolean, out: EventWriter): void;
 }

@@ -1,7 +1,9 @@
 import type { ChatFormat, UpstreamFormat } from '../formats.ts';
+import { completionsToConverse } from './completions-to-converse/index.ts';
 import { completionsToGemini } from './completions-to-gemini/index.ts';
 import { completionsToMessages } from './completions-to-messages/index.ts';
 import type { Translation } from './contract.ts';
+import { messagesToCompletions } from './messages-to-completions/index.ts';
 
 /** A way from a client's format to a service's; without a translation they are the same. */
 export interface Way {
@@ -18,6 +20,8 @@ export const ways: readonly Way[] = [
   passing('completions'),
   passing('messages'),
   translating(completionsToMessages),
+  translating(completionsToConverse),
+  translating(messagesToCompletions),
 ];
 
 /** Undefined: no format of the service can say what the client's says. */

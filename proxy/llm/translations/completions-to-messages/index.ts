@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../exchange/attributes.ts';
-import { object, parseObject, text } from '../../json.ts';
 import type { Translation } from '../contract.ts';
+import { plainMessage, serviceError } from '../service-error.ts';
 import { messagesRequest } from './request.ts';
 import { completionOf } from './response.ts';
 import { CompletionChunks } from './stream.ts';
@@ -11,14 +11,18 @@ export const completionsToMessages: Translation = {
   to: 'messages',
   begin: (body, { model }, notes) => ({
     body: messagesRequest(body, model, notes),
-    response: (answer) => completionOf(answer, Date.now()),
-    stream: () => new CompletionChunks(Date.now()),
-    error: (_status, answer) => completionError(answer),
+    response: (answer) => completionOf(answer, { model, nowMs: Date.now() }),
+    stream: () => new CompletionChunks({ model, nowMs: Date.now() }),
+    error: completionError,
   }),
 };
 
-function completionError(answer: string): JsonObject | undefined {
-  const message = text(object(parseObject(answer)?.['error'])?.['message']);
-  if (message === undefined) return undefined;
-  return { event_id: null, error: { type: 'invalid_request_error', message, param: null, code: null } };
+const INVALID = 'invalid_request_error';
+
+/** The kind of error that Anthropic has a word for stands in `code`. */
+function completionError(status: number, answer: string): JsonObject {
+  const error = serviceError(answer);
+  const message = error?.message ?? plainMessage(status, answer);
+  const code = error?.type === undefined || error.type === INVALID ? null : error.type;
+  return { event_id: null, error: { type: INVALID, message, param: null, code } };
 }

@@ -1,9 +1,11 @@
 import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
-import { bool, compact, list, number, object, objects, parse, text } from '../../json.ts';
+import { bool, compact, list, number, object, objects, text } from '../../json.ts';
 import { joinedText } from '../../formats/completions/text.ts';
 import type { Notes } from '../contract.ts';
-import { thinkingBudget } from '../thinking.ts';
 import { dataUrl } from '../data-url.ts';
+import { toolInput } from '../message-answer.ts';
+import { thinkingBudget } from '../thinking.ts';
+import { noteUncarried } from '../uncarried.ts';
 
 /** What Anthropic wants at least. */
 const DEFAULT_MAX_TOKENS = 4096;
@@ -27,57 +29,97 @@ const CARRIED = new Set([
   'response_format',
 ]);
 
-/** A chat completion as a request for a message. */
+/** A request for a chat completion as one for a message. */
 export function messagesRequest(body: JsonObject, model: string, notes: Notes): JsonObject {
-  for (const field of Object.keys(body)) if (!CARRIED.has(field)) notes.dropped(field);
-  const maxTokens = number(body['max_completion_tokens']) ?? number(body['max_tokens']) ?? DEFAULT_MAX_TOKENS;
-  const system = systemText(objects(body['messages']));
-  const format = outputFormat(object(body['response_format']));
+  noteUncarried(body['n'] === 1 ? { ...body, n: null } : body, CARRIED, notes);
+  const messages = objects(body['messages']);
+  const maxTokens = maxTokensOf(body, notes);
+  const system = systemText(messages, notes);
+  const format = outputFormat(object(body['response_format']), notes);
+  const thoughts = thinking(text(body['reasoning_effort']), maxTokens, notes);
+  const context = { notes, thoughts: thoughts !== undefined };
+  const { user, stop } = body;
+  if (typeof user === 'string') notes.renamed('user', 'metadata.user_id');
+  if (stop !== undefined && stop !== null) notes.renamed('stop', 'stop_sequences');
   return compact({
     model,
     system: system === '' ? undefined : system,
-    messages: objects(body['messages']).flatMap((message, index) => turn(message, `messages[${index}]`, notes)),
+    messages: messages.flatMap((message, index) => turn(message, `messages[${index}]`, context)),
     max_tokens: maxTokens,
-    temperature: body['temperature'],
-    top_p: body['top_p'],
-    stop_sequences: stopSequences(body['stop']),
+    temperature: number(body['temperature']),
+    top_p: number(body['top_p']),
+    stop_sequences: typeof stop === 'string' ? [stop] : list(stop),
     stream: bool(body['stream']),
-    metadata: typeof body['user'] === 'string' ? { user_id: body['user'] } : undefined,
-    tools: body['tools'] === undefined ? undefined : tools(objects(body['tools']), notes),
-    tool_choice: toolChoice(body),
-    thinking: thinking(text(body['reasoning_effort']), maxTokens),
+    metadata: typeof user === 'string' ? { user_id: user } : undefined,
+    tools: list(body['tools']) && tools(objects(body['tools']), notes),
+    tool_choice: toolChoice(body, notes),
+    thinking: thoughts,
     output_config: format && { format },
   });
 }
 
-function systemText(messages: readonly JsonObject[]): string {
+function maxTokensOf(body: JsonObject, notes: Notes): number {
+  const completion = number(body['max_completion_tokens']);
+  if (completion !== undefined) notes.renamed('max_completion_tokens', 'max_tokens');
+  const told = completion ?? number(body['max_tokens']);
+  if (told === undefined) notes.added('max_tokens');
+  return told ?? DEFAULT_MAX_TOKENS;
+}
+
+function systemText(messages: readonly JsonObject[], notes: Notes): string {
   return messages
-    .filter(({ role }) => role === 'system' || role === 'developer')
-    .map(({ content }) => joinedText(content, '\n'))
+    .flatMap(({ role, content }, index) => {
+      if (role !== 'system' && role !== 'developer') return [];
+      noteOthers(content, `messages[${index}].content`, notes);
+      return [joinedText(content, '\n')];
+    })
     .filter((part) => part !== '')
     .join('\n');
 }
 
+/** Where only texts have a place. */
+function noteOthers(content: JsonValue | undefined, path: string, notes: Notes): void {
+  objects(content).forEach((part, index) => {
+    if (text(part['text']) === undefined) notes.dropped(`${path}[${index}]`, String(part['type']));
+  });
+}
+
 // ── messages ──
 
-function turn(message: JsonObject, path: string, notes: Notes): readonly JsonObject[] {
+interface Context {
+  readonly notes: Notes;
+  /** Whether the model is to think: only then it takes back what it thought before. */
+  readonly thoughts: boolean;
+}
+
+function turn(message: JsonObject, path: string, { notes, thoughts }: Context): readonly JsonObject[] {
+  const content = message['content'];
+  if (message['name'] !== undefined && message['role'] !== 'system') notes.dropped(`${path}.name`);
   switch (message['role']) {
     case 'system':
     case 'developer':
       return [];
     case 'assistant':
+      if (object(message['function_call']) !== undefined) notes.dropped(`${path}.function_call`);
+      if (object(message['audio']) !== undefined) notes.dropped(`${path}.audio`);
       return withContent('assistant', [
-        ...parts(message['content'], path, notes),
-        ...refusal(message),
+        ...(thoughts ? thought(message) : []),
+        ...parts(content, path, notes),
+        ...textBlock(text(message['refusal']) ?? ''),
         ...toolUses(message),
       ]);
     case 'tool':
-      return withContent('user', [toolResult(message)]);
-    case 'function':
-      return withContent('user', parts(message['content'], path, notes));
+      return withContent('user', [toolResult(message, path, notes)]);
     default:
-      return withContent('user', parts(message['content'], path, notes));
+      return withContent('user', parts(content, path, notes));
   }
+}
+
+/** Nobody but the model that signed it takes a thought back, and none without its signature. */
+function thought(message: JsonObject): readonly JsonObject[] {
+  const said = text(message['reasoning_content']) ?? '';
+  const signature = text(message['reasoning_signature']) ?? '';
+  return said === '' || signature === '' ? [] : [{ type: 'thinking', thinking: said, signature }];
 }
 
 /** A message without anything in it is none. */
@@ -113,25 +155,17 @@ function imageBlock(url: string): readonly JsonObject[] {
   return [{ type: 'image', source }];
 }
 
-function refusal({ refusal: said }: JsonObject): readonly JsonObject[] {
-  return textBlock(text(said) ?? '');
-}
-
 function toolUses(message: JsonObject): readonly JsonObject[] {
   return objects(message['tool_calls']).map((call) => {
     const fn = object(call['function']) ?? object(call['custom']);
     const source = text(fn?.['arguments']) ?? text(fn?.['input']) ?? '';
-    return { type: 'tool_use', id: text(call['id']) ?? '', name: text(fn?.['name']) ?? '', input: argumentsOf(source) };
+    return { type: 'tool_use', id: text(call['id']) ?? '', name: text(fn?.['name']) ?? '', input: toolInput(source) };
   });
 }
 
-/** What is no JSON stays the text that it is. */
-function argumentsOf(source: string): JsonValue {
-  return source === '' ? {} : (parse(source) ?? source);
-}
-
-function toolResult(message: JsonObject): JsonObject {
+function toolResult(message: JsonObject, path: string, notes: Notes): JsonObject {
   const { content } = message;
+  noteOthers(content, `${path}.content`, notes);
   const result =
     list(content) === undefined
       ? (text(content) ?? '')
@@ -148,44 +182,53 @@ function tools(declared: readonly JsonObject[], notes: Notes): readonly JsonObje
       notes.dropped(`tools[${index}]`, String(tool['type']));
       return [];
     }
-    if (fn['strict'] !== undefined) notes.dropped(`tools[${index}].function.strict`);
+    if (fn['strict'] !== undefined && fn['strict'] !== null) notes.dropped(`tools[${index}].function.strict`);
     return [
       compact({
         name: fn['name'],
-        description: fn['description'],
+        description: fn['description'] ?? undefined,
         input_schema: fn['parameters'] ?? { type: 'object' },
       }),
     ];
   });
 }
 
-function toolChoice(body: JsonObject): JsonObject | undefined {
+function toolChoice(body: JsonObject, notes: Notes): JsonObject | undefined {
   const parallel = bool(body['parallel_tool_calls']);
   const disable = parallel === undefined ? {} : { disable_parallel_tool_use: !parallel };
   const choice = body['tool_choice'];
+  if (parallel !== undefined) notes.renamed('parallel_tool_calls', 'tool_choice.disable_parallel_tool_use');
   if (choice === undefined || choice === null) {
     return parallel === undefined || objects(body['tools']).length === 0 ? undefined : { type: 'auto', ...disable };
   }
   if (choice === 'none') return { type: 'none' };
   if (choice === 'required') return { type: 'any', ...disable };
   const name = text(object(object(choice)?.['function'])?.['name']);
-  return name === undefined ? { type: 'auto', ...disable } : { type: 'tool', name, ...disable };
-}
-
-function stopSequences(stop: JsonValue | undefined): readonly JsonValue[] | undefined {
-  if (typeof stop === 'string') return [stop];
-  return list(stop);
+  if (name !== undefined) return { type: 'tool', name, ...disable };
+  if (choice !== 'auto') notes.dropped('tool_choice', 'a choice that the service does not know');
+  return { type: 'auto', ...disable };
 }
 
 /** Only as much as leaves room for an answer, and none when that is too little to be allowed. */
-function thinking(effort: string | undefined, maxTokens: number): JsonObject | undefined {
-  const budget = Math.min(thinkingBudget(effort) ?? 0, maxTokens - 1);
-  return budget < 1024 ? undefined : { type: 'enabled', budget_tokens: budget };
+function thinking(effort: string | undefined, maxTokens: number, notes: Notes): JsonObject | undefined {
+  const wanted = thinkingBudget(effort);
+  if (wanted === undefined) return undefined;
+  const budget = Math.min(wanted, maxTokens - 1);
+  if (budget < 1024) {
+    notes.dropped('reasoning_effort', 'max_tokens leaves no room to think');
+    return undefined;
+  }
+  notes.renamed('reasoning_effort', 'thinking');
+  return { type: 'enabled', budget_tokens: budget };
 }
 
-function outputFormat(format: JsonObject | undefined): JsonObject | undefined {
-  if (format?.['type'] === 'json_object')
-    return { type: 'json_schema', schema: { type: 'object', additionalProperties: true } };
-  if (format?.['type'] !== 'json_schema') return undefined;
-  return compact({ type: 'json_schema', schema: object(format['json_schema'])?.['schema'] });
+function outputFormat(format: JsonObject | undefined, notes: Notes): JsonObject | undefined {
+  const type = format?.['type'];
+  if (type !== 'json_object' && type !== 'json_schema') return undefined;
+  notes.renamed('response_format', 'output_config.format');
+  const schema =
+    type === 'json_object'
+      ? { type: 'object', additionalProperties: true }
+      : object(format?.['json_schema'])?.['schema'];
+  return compact({ type: 'json_schema', schema });
 }

@@ -1,0 +1,84 @@
+import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
+import { joinedText } from '../../formats/completions/text.ts';
+import { badResponse } from '../../failure.ts';
+import { object, objects, text } from '../../json.ts';
+import { newId } from '../ids.ts';
+import { messageOf, messageUsage, toolInput } from '../message-answer.ts';
+
+const STOP_REASONS: Readonly<Record<string, string>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  function_call: 'tool_use',
+  content_filter: 'refusal',
+};
+
+/** Some services say `stop` after calls too; a client would not run them. */
+export function stopReason(finish: string | null, withCalls: boolean): string {
+  const reason = (finish === null ? undefined : STOP_REASONS[finish]) ?? 'end_turn';
+  return reason === 'end_turn' && withCalls ? 'tool_use' : reason;
+}
+
+export interface MessageOptions {
+  /** Of the request, where the answer names none. */
+  readonly model: string;
+  /** Whether the client asked to see thoughts. */
+  readonly thoughts: boolean;
+}
+
+/** A chat completion as a message. */
+export function messageFrom(body: JsonObject, { model, thoughts }: MessageOptions): JsonObject {
+  const choice = objects(body['choices'])[0];
+  const said = object(choice?.['message']);
+  if (choice === undefined || said === undefined) throw badResponse('the chat completion has no choices');
+  const calls = toolUses(said);
+  return messageOf({
+    id: text(body['id']),
+    model: text(body['model']) ?? model,
+    content: [...(thoughts ? thinking(thoughtIn(said)) : []), ...texts(said), ...calls],
+    stopReason: stopReason(text(choice['finish_reason']) ?? null, calls.length > 0),
+    usage: messageUsage(object(body['usage']), 'completions'),
+  });
+}
+
+/** What services that think aloud call it. */
+export function thoughtIn(said: JsonObject): string {
+  return text(said['reasoning_content']) ?? text(said['reasoning']) ?? '';
+}
+
+function thinking(thought: string): readonly JsonObject[] {
+  return thought === '' ? [] : [{ type: 'thinking', thinking: thought, signature: '' }];
+}
+
+function texts({ content, refusal }: JsonObject): readonly JsonObject[] {
+  const said = contentText(content);
+  const refused = text(refusal) ?? '';
+  return [
+    ...(said === undefined ? [] : [{ type: 'text', text: said }]),
+    ...(refused === '' ? [] : [{ type: 'text', text: refused }]),
+  ];
+}
+
+/** Some services answer in parts. */
+export function contentText(content: JsonValue | undefined): string | undefined {
+  if (typeof content === 'string') return content;
+  return Array.isArray(content) ? joinedText(content, '') : undefined;
+}
+
+function toolUses(said: JsonObject): readonly JsonObject[] {
+  const calls = objects(said['tool_calls']).flatMap((call) => {
+    const fn = object(call['function']);
+    return fn === undefined ? [] : [toolUse(text(call['id']), fn)];
+  });
+  const legacy = object(said['function_call']);
+  return legacy === undefined ? calls : [...calls, toolUse(undefined, legacy)];
+}
+
+function toolUse(id: string | undefined, fn: JsonObject): JsonObject {
+  return {
+    type: 'tool_use',
+    id: id === undefined || id === '' ? newId('toolu_') : id,
+    name: text(fn['name']) ?? '',
+    input: toolInput(text(fn['arguments']) ?? ''),
+  };
+}
