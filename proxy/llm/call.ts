@@ -200,7 +200,7 @@ export class LlmCall {
   ): TranslatedBody {
     const { settings, policy } = service;
     const notes = new TraceNotes(this.exchange.trace);
-    const guardrail = settings.service.kind === 'bedrock' ? (settings.service.guardrail ?? null) : null;
+    const bedrock = settings.service.kind === 'bedrock' ? settings.service : null;
     const translated = plan.translation.begin(
       body,
       {
@@ -208,7 +208,9 @@ export class LlmCall {
         streaming: facts.streaming,
         headers: this.exchange.request.headers,
         promptCaching: policy.promptCaching ?? null,
-        guardrail,
+        guardrail: bedrock?.guardrail ?? null,
+        region: bedrock?.region ?? null,
+        betas: bedrock?.betas ?? null,
       },
       notes,
     );

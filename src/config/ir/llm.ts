@@ -57,6 +57,8 @@ export type LlmService =
       readonly kind: 'bedrock';
       readonly region: string;
       readonly guardrail?: { readonly identifier: string; readonly version: string } | undefined;
+      /** Anthropic's betas that clients may ask for; `default` among them stands for the usual ones, undefined for them alone. */
+      readonly betas?: readonly string[] | undefined;
     }
   | {
       readonly kind: 'azure';
@@ -229,7 +231,7 @@ export interface LlmModel {
   /** Exact, `prefix*`, `*suffix` or `*`. */
   readonly name: string;
   readonly visibility: 'public' | 'internal';
-  /** One of them has to match as a whole; none always matches. */
+  /** One of them has to match as a whole; an empty list always matches. */
   readonly matches: readonly (readonly ValueMatch[])[];
   readonly authorization?: Authorization | undefined;
   /** One group with one provider. */
@@ -240,7 +242,12 @@ export interface VirtualModel {
   readonly name: string;
   readonly routing:
     | { readonly kind: 'weighted'; readonly targets: readonly { readonly model: string; readonly weight: number }[] }
-    | { readonly kind: 'failover'; readonly targets: readonly { readonly model: string; readonly priority: number }[] }
+    | {
+        readonly kind: 'failover';
+        readonly targets: readonly { readonly model: string; readonly priority: number }[];
+        /** A group for each priority; every member asks for its target. */
+        readonly backend: AiBackend;
+      }
     | {
         readonly kind: 'conditional';
         readonly targets: readonly { readonly model: string; readonly when?: string | undefined }[];

@@ -18,7 +18,7 @@ export function aiBackend(
   const groups = groupsOf(spec).map((members, group) =>
     members.map((member, index) => {
       const at = spec.groups === undefined ? path : [...path, 'groups', group, 'providers', index];
-      return aiProvider(member, { place: { path: at, key: `${key}/${member.name}` }, policies });
+      return aiProvider(context, member, { place: { path: at, key: `${key}/${member.name}` }, policies });
     }),
   );
   reportTwins(context, groups.flat(), path);
@@ -32,12 +32,13 @@ function groupsOf(spec: AiBackendSpec): readonly (readonly AiProviderSpec[])[] {
 }
 
 function aiProvider(
+  context: Context,
   spec: AiProviderSpec,
   { place, policies }: { readonly place: Place; readonly policies: MemberPolicies },
 ): AiProvider {
   const { name, provider, hostOverride, pathOverride, pathPrefix, tokenize } = spec;
   const host = hostOverride === undefined ? undefined : parseHostTarget(hostOverride);
-  const { service, model } = llmService(provider);
+  const { service, model } = llmService(context, provider);
   return {
     name,
     key: place.key,
@@ -54,7 +55,10 @@ function aiProvider(
 type ProviderSpec = AiProviderSpec['provider'];
 
 /** The schema makes sure that there is exactly one key. */
-function llmService(spec: ProviderSpec): { readonly service: LlmService; readonly model: string | undefined } {
+function llmService(
+  context: Context,
+  spec: ProviderSpec,
+): { readonly service: LlmService; readonly model: string | undefined } {
   const { openAI, anthropic, gemini, vertex, bedrock, azure, copilot, custom } = spec;
   if (anthropic !== undefined) return { service: { kind: 'anthropic' }, model: anthropic.model };
   if (gemini !== undefined) return { service: { kind: 'gemini' }, model: gemini.model };
@@ -70,7 +74,7 @@ function llmService(spec: ProviderSpec): { readonly service: LlmService; readonl
   if (bedrock !== undefined) {
     const { model, region, guardrailIdentifier: identifier, guardrailVersion: version } = bedrock;
     const guardrail = identifier === undefined || version === undefined ? undefined : { identifier, version };
-    return { service: { kind: 'bedrock', region, guardrail }, model };
+    return { service: { kind: 'bedrock', region, guardrail, betas: betas(context) }, model };
   }
   if (custom !== undefined) {
     const { model, formats, providerOverride } = custom;
@@ -85,6 +89,13 @@ function llmService(spec: ProviderSpec): { readonly service: LlmService; readonl
     },
     model,
   };
+}
+
+/** `GW_BEDROCK_ANTHROPIC_BETA_HEADERS`: a list with commas. */
+export function betas({ host }: Context): readonly string[] | undefined {
+  const listed = host.env['GW_BEDROCK_ANTHROPIC_BETA_HEADERS']?.split(',').map((beta) => beta.trim());
+  const named = listed?.filter((beta) => beta !== '') ?? [];
+  return named.length === 0 ? undefined : named;
 }
 
 function reportTwins(context: Context, members: readonly AiProvider[], path: Place['path']): void {

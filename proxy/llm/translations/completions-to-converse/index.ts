@@ -1,0 +1,27 @@
+import type { JsonObject } from '../../../exchange/attributes.ts';
+import type { Translation } from '../contract.ts';
+import { converseError } from '../converse/error.ts';
+import { SafeNames } from '../converse/safe-names.ts';
+import { converseRequest } from './request.ts';
+import { completionOf } from './response.ts';
+import { CompletionChunks } from './stream.ts';
+
+/** Clients of OpenAI chat completions at Bedrock. */
+export const completionsToConverse: Translation = {
+  from: 'completions',
+  to: 'converse',
+  begin: (body, facts, notes) => {
+    const tools = new SafeNames('tool');
+    const { model } = facts;
+    return {
+      body: converseRequest(body, facts, tools, notes),
+      response: (answer) => completionOf(answer, { model, nowMs: Date.now(), tools }),
+      stream: () => new CompletionChunks({ model, nowMs: Date.now(), tools }),
+      error: (status, answer) => completionError(converseError(status, answer)),
+    };
+  },
+};
+
+export function completionError(message: string): JsonObject {
+  return { event_id: null, error: { type: 'invalid_request_error', message, param: null, code: null } };
+}
