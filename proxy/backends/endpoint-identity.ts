@@ -45,5 +45,9 @@ function addBackend(backend: Backend, identities: Set<string>): void {
   if (backend.kind === 'host') identities.add(hostIdentity(backend));
   else if (backend.kind === 'dynamic') identities.add(dynamicIdentity(backend.key));
   else if (backend.kind === 'ai') for (const { key } of backend.groups.flat()) identities.add(memberIdentity(key));
-  else if (backend.kind === 'models') for (const model of backend.models) addBackend(model.backend, identities);
+  else if (backend.kind === 'models') {
+    for (const model of backend.models) addBackend(model.backend, identities);
+    for (const { routing } of backend.virtualModels)
+      if (routing.kind === 'failover') addBackend(routing.backend, identities);
+  }
 }

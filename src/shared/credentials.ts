@@ -55,8 +55,15 @@ export function isCredentialParameter(name: string): boolean {
 
 /** Whether configuration under this name says what to write into a header or to compare one with. */
 export function isHeaderModifier(key: string): boolean {
-  return key === 'requestHeaderModifier' || key === 'responseHeaderModifier';
+  return MODIFIERS.has(key);
 }
+
+const MODIFIERS: ReadonlySet<string> = new Set([
+  'requestHeaderModifier',
+  'responseHeaderModifier',
+  'requestHeaders',
+  'responseHeaders',
+]);
 
 /**
  * A configuration, or part of one, as it may be shown: header modifiers and matches are plain settings, but the values that

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { BindSpec } from '../schema/bind.ts';
 import type { FrontendSpec } from '../schema/frontend.ts';
 import type { GatewaySpec } from '../schema/gateway.ts';
+import type { LlmSpec } from '../schema/llm.ts';
 import type { ProcessSpec } from '../schema/process.ts';
 import { rootShape, type RootSpec } from '../schema/root.ts';
 import type { AttachedRouteSpec, AttachedTcpRouteSpec, RouteGroupSpec } from '../schema/route.ts';
@@ -25,6 +26,7 @@ export interface Specs {
   readonly backends: Holed<NamedBackendSpec>;
   readonly policies: Holed<TargetedPolicySpec>;
   readonly frontendPolicies: FrontendSpec | undefined;
+  readonly llm: LlmSpec | undefined;
   readonly services: Holed<ServiceSpec>;
   readonly workloads: Holed<WorkloadSpec>;
 }
@@ -41,6 +43,7 @@ export function specsOf(root: RootSpec): Specs {
     backends: root.backends ?? [],
     policies: root.policies ?? [],
     frontendPolicies: root.frontendPolicies,
+    llm: root.llm,
     services: root.services ?? [],
     workloads: root.workloads ?? [],
   };
@@ -63,6 +66,7 @@ export function survivingSpecs(value: unknown): Specs {
     backends: list(rootShape.backends, raw['backends']),
     policies: list(rootShape.policies, raw['policies']),
     frontendPolicies: part(rootShape.frontendPolicies, raw['frontendPolicies']),
+    llm: part(rootShape.llm, raw['llm']),
     services: list(rootShape.services, raw['services']),
     workloads: list(rootShape.workloads, raw['workloads']),
   };

@@ -27,6 +27,22 @@ export function attachRoutes(context: Context, specs: Specs, binds: readonly Bin
   }
 }
 
+/** The HTTP listeners that are named; tells of names that lead nowhere. */
+export function attachedListeners(
+  context: Context,
+  binds: readonly BindDraft[],
+  { refs, path }: { readonly refs: readonly string[]; readonly path: Path },
+): readonly ListenerDraft[] {
+  return new Attachment(context, binds).listeners(refs, 'HTTP', path);
+}
+
+/** The HTTP listeners of the gateway called `default`. */
+export function defaultListeners(binds: readonly BindDraft[]): readonly ListenerDraft[] {
+  return binds
+    .flatMap((bind) => bind.listeners)
+    .filter((listener) => listener.gateway === 'default' && familyOf(listener) === 'HTTP');
+}
+
 class Attachment {
   readonly #context: Context;
   readonly #byGateway: Map<string, readonly ListenerDraft[]>;

@@ -3,7 +3,7 @@ import type { RouteBackend, RouteTarget } from '../ir/route.ts';
 import type { AiBackendSpec } from '../schema/ai-backend.ts';
 import type { NamedBackendSpec, RouteBackendSpec, TcpRouteBackendSpec } from '../schema/backend.ts';
 import type { Context } from './context.ts';
-import { plainName } from './names.ts';
+import { LLM_ROUTER, plainName } from './names.ts';
 import { aiBackend } from './ai-backend.ts';
 import { backendPolicies } from './policy.ts';
 import { hostBackend, simpleBackend, type Place } from './simple-backend.ts';
@@ -63,6 +63,8 @@ export function namedBackends(context: Context, specs: readonly (NamedBackendSpe
     if (spec === undefined) return [];
     const name = plainName(spec.name);
     const path = ['backends', index];
+    if (name === LLM_ROUTER && context.names.llm)
+      context.report([...path, 'name'], 'GW_CONFIG_CONFLICT', `${JSON.stringify(name)} is the backend of \`llm\``);
     const earlier = seen.get(name);
     if (earlier !== undefined)
       context.report(

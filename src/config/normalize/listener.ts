@@ -102,16 +102,20 @@ function bindListener(
   return draft;
 }
 
-type ListenerPlace = Pick<ListenerDraft, 'key' | 'name' | 'gateway' | 'namespace' | 'hostname' | 'path'>;
+type ListenerPlace = Pick<ListenerDraft, 'key' | 'name' | 'gateway' | 'namespace' | 'hostname' | 'path'> & {
+  /** Where its policies are written, when not beside the rest. */
+  readonly policiesPath?: Path;
+};
 
-function listenerDraft(
+/** A listener without routes. */
+export function listenerDraft(
   context: Context,
   spec: Omit<GatewayListenerSpec, 'name' | 'hostname'>,
-  place: ListenerPlace,
+  { policiesPath, ...place }: ListenerPlace,
 ): ListenerDraft {
   const spoken = spec.protocol ?? (spec.tls === undefined ? 'HTTP' : 'HTTPS');
   const tls = spec.tls === undefined ? undefined : tlsServer(context, spec.tls, [...place.path, 'tls']);
-  const policies = gatewayPolicies(context, spec, place);
+  const policies = gatewayPolicies(context, spec, { ...place, path: policiesPath ?? place.path });
   return { ...place, spoken, protocol: listenerProtocol(spoken, tls), policies, routes: [], tcpRoutes: [] };
 }
 

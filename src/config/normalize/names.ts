@@ -1,10 +1,15 @@
 import { isMap } from '../schema/walk.ts';
 
+/** The backend that the section `llm` adds. */
+export const LLM_ROUTER = 'llm:router';
+
 /** What the file declares by name, read from the raw value: an entry that is broken otherwise still counts as declared. */
 export interface Names {
   readonly backends: ReadonlySet<string>;
   readonly routeGroups: ReadonlySet<string>;
   readonly gateways: ReadonlySet<string>;
+  /** The file has the section `llm`. */
+  readonly llm: boolean;
   /** `namespace/hostname` to ports; undefined ports when they cannot be read. */
   readonly services: ReadonlyMap<string, ReadonlySet<string> | undefined>;
 }
@@ -13,9 +18,13 @@ export interface Names {
 export function namesOf(value: unknown): Names {
   const raw = isMap(value) ? value : {};
   return {
-    backends: new Set(entries(raw['backends']).flatMap(({ name }) => text(name).map(plainName))),
+    backends: new Set([
+      ...entries(raw['backends']).flatMap(({ name }) => text(name).map(plainName)),
+      ...(isMap(raw['llm']) ? [LLM_ROUTER] : []),
+    ]),
     routeGroups: new Set(entries(raw['routeGroups']).flatMap(({ name }) => text(name))),
     gateways: new Set(isMap(raw['gateways']) ? Object.keys(raw['gateways']) : []),
+    llm: isMap(raw['llm']),
     services: new Map(
       entries(raw['services']).map((service) => [
         `${String(service['namespace'])}/${String(service['hostname']).toLowerCase()}`,

@@ -7,6 +7,7 @@ import { binds } from './bind.ts';
 import type { Context } from './context.ts';
 import { frontendPolicies } from './frontend.ts';
 import { bindDrafts } from './listener.ts';
+import { llmSection } from './llm/section.ts';
 import { processConfig } from './process.ts';
 import { routeGroups } from './route.ts';
 import { services, workloads } from './service.ts';
@@ -18,12 +19,14 @@ export function normalize(context: Context, specs: Specs): GatewayConfig {
   const process = processConfig(context, settings);
   const drafts = bindDrafts(context, specs);
   attachRoutes(context, specs, drafts);
+  const llm = llmSection(context, specs.llm, drafts);
+  const ports = [...drafts, ...llm.binds];
   return {
     process,
-    binds: binds(context, drafts, process),
+    binds: binds(context, ports, process),
     routeGroups: routeGroups(context, specs.routeGroups),
-    backends: namedBackends(context, specs.backends),
-    policies: targetedPolicies(context, specs.policies, drafts),
+    backends: [...namedBackends(context, specs.backends), ...llm.backends],
+    policies: targetedPolicies(context, specs.policies, ports),
     frontend: frontendPolicies(context, specs.frontendPolicies ?? {}, settings),
     services: services(context, specs.services),
     workloads: workloads(context, specs.workloads),

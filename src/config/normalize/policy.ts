@@ -19,6 +19,7 @@ import type { AuthorityChangeSpec, PathChangeSpec, RequestRedirectSpec } from '.
 import type { BackendTcpSpec, KeepalivesSpec } from '../schema/policy/tcp.ts';
 import type { UrlRewriteSpec } from '../schema/policy/url-rewrite.ts';
 import type { Context } from './context.ts';
+import { ai } from './policy/ai.ts';
 import { apiKey } from './policy/api-key.ts';
 import { authorization } from './policy/authorization.ts';
 import { basicAuth } from './policy/basic-auth.ts';
@@ -33,6 +34,7 @@ import { oidc } from './policy/oidc.ts';
 import { delay } from './policy/delay.ts';
 import { directResponse } from './policy/direct-response.ts';
 import { localRateLimit } from './policy/local-rate-limit.ts';
+import type { GuardPlace } from './policy/prompt-guard.ts';
 import { plainTransformations, transformations } from './policy/transformations.ts';
 import { remoteRateLimit } from './policy/remote-rate-limit.ts';
 import { simpleBackendRef, type Place } from './simple-backend.ts';
@@ -82,6 +84,7 @@ export function routePolicies(context: Context, spec: RoutePoliciesSpec | undefi
     requestHeaderModifier: spec.requestHeaderModifier && headerModifier(spec.requestHeaderModifier),
     responseHeaderModifier: spec.responseHeaderModifier && headerModifier(spec.responseHeaderModifier),
     requestMirror: spec.requestMirror && requestMirrors(spec.requestMirror, place.key),
+    ai: spec.ai && ai(context, spec.ai, aiPlace(context, place)),
     ...connection(context, spec, place),
   });
 }
@@ -106,7 +109,17 @@ export function backendPolicies(
     extAuthz:
       spec.extAuthz && serviceChoice(context, always(spec.extAuthz), { ...place, policy: 'extAuthz' }, extAuthz),
     authorization: spec.authorization && authorization(spec.authorization),
+    ai: spec.ai && ai(context, spec.ai, aiPlace(context, place)),
   });
+}
+
+function aiPlace(context: Context, { path, key, origin }: Place): GuardPlace {
+  return { ...guardPlace(context, { path: [...path, 'ai'], key: `${key}/ai` }), origin };
+}
+
+/** Where guards stand, which call services. */
+export function guardPlace(context: Context, place: Place): GuardPlace {
+  return { ...place, connection: (policies, at) => connectionPolicies(context, policies, at) };
 }
 
 type ConnectionSpec = Pick<RoutePoliciesSpec, 'backendTLS' | 'backendTunnel' | 'backendAuth'>;

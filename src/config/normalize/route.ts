@@ -1,9 +1,10 @@
-import type { HttpRoute, PathMatch, RouteGroup, RouteMatch, TcpRoute, ValueMatch } from '../ir/route.ts';
+import type { HttpRoute, PathMatch, RouteGroup, RouteMatch, TcpRoute } from '../ir/route.ts';
 import type { Path } from '../load/problem.ts';
-import type { PathMatchSpec, RouteMatchSpec, ValueMatchSpec } from '../schema/match.ts';
+import type { PathMatchSpec, RouteMatchSpec } from '../schema/match.ts';
 import type { RouteGroupSpec, RouteSpec, TcpRouteSpec } from '../schema/route.ts';
 import { routeBackends } from './backend.ts';
 import type { Context } from './context.ts';
+import { headerMatches, valueMatch } from './match.ts';
 import { routePolicies } from './policy.ts';
 
 export interface RoutePlace {
@@ -108,7 +109,7 @@ function routeMatch(spec: RouteMatchSpec): RouteMatch {
   return {
     path: pathMatch(spec.path),
     method: spec.method,
-    headers: spec.headers.map(({ name, value }) => ({ name: name.toLowerCase(), value: valueMatch(value) })),
+    headers: headerMatches(spec.headers),
     query: spec.query.map(({ name, value }) => ({ name, value: valueMatch(value) })),
   };
 }
@@ -117,8 +118,4 @@ function pathMatch(spec: PathMatchSpec | undefined): PathMatch {
   if (spec?.exact !== undefined) return { kind: 'exact', value: spec.exact };
   if (spec?.regex !== undefined) return { kind: 'regex', value: spec.regex };
   return { kind: 'pathPrefix', value: spec?.pathPrefix ?? '/' };
-}
-
-function valueMatch(spec: ValueMatchSpec): ValueMatch['value'] {
-  return spec.regex === undefined ? { kind: 'exact', value: spec.exact ?? '' } : { kind: 'regex', value: spec.regex };
 }

@@ -19,6 +19,7 @@ const BACKEND_KEYS: readonly (keyof RoutePolicies & keyof BackendPolicies)[] = [
   'authorization',
   'extAuthz',
   'transformations',
+  'ai',
 ];
 
 /** Those that say nothing about a request: they hold for the connections of whatever they are attached to. */

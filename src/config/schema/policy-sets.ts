@@ -25,6 +25,7 @@ import { localRateLimit } from './policy/local-rate-limit.ts';
 import { mcpAuthentication } from './policy/mcp-authentication.ts';
 import { mcpGuardrails } from './policy/mcp-guardrails.ts';
 import { oidc } from './policy/oidc.ts';
+import { promptGuard } from './policy/prompt-guard.ts';
 import { remoteRateLimit } from './policy/remote-rate-limit.ts';
 import { requestMirrors } from './policy/request-mirror.ts';
 import { requestRedirect } from './policy/request-redirect.ts';
@@ -41,6 +42,9 @@ export const connection: z.ZodType = z.lazy(() => simpleBackendPolicies).meta({ 
 const auth = backendAuth(connection);
 const tunnel = backendTunnel(connection);
 const guardrails = mcpGuardrails(connection);
+/** Guards over prompts and answers of language models. */
+export const promptGuards = promptGuard(connection);
+const aiPolicy = ai(promptGuards);
 
 /** The nine policies that may stand on a gateway or a listener, run before a route is chosen. */
 export const gatewayPolicyShape = {
@@ -77,7 +81,7 @@ export const routePolicyShape = {
   mcpAuthentication: notBuilt(mcpAuthentication, 'the policy `mcpAuthentication`'),
   mcpGuardrails: notBuilt(guardrails, 'the policy `mcpGuardrails`'),
   a2a: notBuilt(a2a, 'the policy `a2a`'),
-  ai: notBuilt(ai, 'the policy `ai`'),
+  ai: aiPolicy.optional(),
   backendTLS: backendTls.optional(),
   backendTunnel: tunnel.optional(),
   backendAuth: auth.optional(),
@@ -101,7 +105,8 @@ export const simpleBackendPolicies = object(
   'SimpleBackendPolicies',
 );
 
-const backendShape = {
+/** Everything that may stand on a backend. */
+export const backendPolicyShape = {
   ...simpleShape,
   responseHeaderModifier: headerModifier.optional(),
   requestRedirect: requestRedirect.optional(),
@@ -113,10 +118,10 @@ const backendShape = {
   a2a: notBuilt(a2a, 'the policy `a2a`'),
   inferenceRouting: notBuilt(inferenceRouting, 'the policy `inferenceRouting`'),
   sessionAffinity: sessionAffinity.optional(),
-  ai: notBuilt(ai, 'the policy `ai`'),
+  ai: aiPolicy.optional(),
 };
 
-export const backendPolicies = object('Policies of a backend.', backendShape, 'BackendPolicies');
+export const backendPolicies = object('Policies of a backend.', backendPolicyShape, 'BackendPolicies');
 
 export const tcpRoutePolicies = object('Policies of a TCP route.', { backendTLS: backendTls.optional() });
 

@@ -4,6 +4,7 @@ import { bind } from './bind.ts';
 import { object } from './build.ts';
 import { frontendPolicies } from './frontend.ts';
 import { gateway } from './gateway.ts';
+import { llm } from './llm.ts';
 import { notBuilt } from './marks.ts';
 import { processConfig } from './process.ts';
 import { attachedRoute, attachedTcpRoute, routeGroup } from './route.ts';
@@ -32,7 +33,7 @@ export const rootShape = {
   backends: z.array(namedBackend).optional().describe('Backends that routes name.'),
   policies: z.array(targetedPolicy).optional().describe('Policies attached by name.'),
   frontendPolicies: frontendPolicies.optional(),
-  llm: notBuilt(section.describe('Language models behind one address.'), 'the section `llm`'),
+  llm: llm.optional(),
   mcp: notBuilt(section.describe('MCP servers behind one address.'), 'the section `mcp`'),
   ui: notBuilt(section.describe('The web interface.'), 'the section `ui`'),
   services: z.array(service).optional().describe('Services, for backends of the kind `service`.'),

@@ -1,15 +1,10 @@
 import { z } from 'zod';
 import { exactlyOne, object } from '../build.ts';
-import { notBuilt, secret } from '../marks.ts';
+import { json } from '../json-value.ts';
+import { secret } from '../marks.ts';
+import { modelPattern } from '../model-name.ts';
 import { credentialLocation } from './credential-location.ts';
 import { authMode } from './jwt-auth.ts';
-
-type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-
-const inner: z.ZodType<Json> = z.lazy(() => json);
-const json: z.ZodType<Json> = z
-  .union([z.null(), z.boolean(), z.number(), z.string(), z.array(inner), z.record(z.string(), inner)])
-  .meta({ id: 'Json', description: 'Any value.' });
 
 /** What a script writes whose variable was not set. */
 const EMPTY_KEY = 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -28,10 +23,20 @@ const key = exactlyOne(
       .optional()
       .describe('`sha256:` and the SHA-256 of the key, 64 hexadecimal digits.'),
     metadata: z.record(z.string(), json).optional().describe('What expressions know of the caller: `apiKey.<name>`.'),
-    allowedModels: notBuilt(
-      z.array(z.string().min(1)).describe('Model names or patterns with one `*`. Absent: all; empty: none.'),
-      '`allowedModels`',
-    ),
+    allowedModels: z
+      .array(modelPattern)
+      .max(1024)
+      .optional()
+      .describe('Models of `llm` that the key may ask for: names, or patterns with one `*`. Absent: all; empty: none.')
+      .superRefine((names, context) => {
+        if (names === undefined || names.length < 2 || !names.includes('*')) return;
+        context.addIssue({
+          code: 'custom',
+          message: '`*` allows everything: it stands alone',
+          path: [names.indexOf('*')],
+          params: { code: 'GW_CONFIG_CONFLICT' },
+        });
+      }),
   }),
   'a key',
   ['key', 'keyHash'],
