@@ -80,6 +80,7 @@ function join(flight: InFlight, client: Duplex, upstream: Duplex, status: number
   flight.exchange.ended();
   const splice = new Splice(client, upstream, {
     idleMs: TUNNEL_IDLE_MS,
+    onBackendData: flight.llm?.tunnelled(),
     onEnd: (end) => {
       const bytes = end.bytesSent;
       finish(flight, end.error === null ? { kind: 'complete', bytes } : { kind: 'cut', bytes, error: end.error });

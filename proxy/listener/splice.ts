@@ -9,11 +9,19 @@ export interface SpliceEnd {
   readonly error: Error | null;
 }
 
+export interface SpliceOptions {
+  readonly idleMs: number;
+  readonly onEnd: (end: SpliceEnd) => void;
+  /** Looks at what the backend sends; never holds it. */
+  readonly onBackendData?: ((chunk: Buffer) => void) | null | undefined;
+}
+
 /** Copies bytes between a client and a backend until both directions have ended, or one side breaks. */
 export class Splice {
   readonly #client: Duplex;
   readonly #backend: Duplex;
   readonly #onEnd: (end: SpliceEnd) => void;
+  readonly #onBackendData: ((chunk: Buffer) => void) | null;
   readonly #idleMs: number;
   readonly #timer: NodeJS.Timeout;
   #moved = true;
@@ -23,11 +31,12 @@ export class Splice {
   #sent = 0;
 
   /** Cuts the connection when nothing moved for `idleMs` (checked twice in that time, so up to 1.5 times as long). */
-  constructor(client: Duplex, backend: Duplex, options: { idleMs: number; onEnd: (end: SpliceEnd) => void }) {
+  constructor(client: Duplex, backend: Duplex, options: SpliceOptions) {
     this.#client = client;
     this.#backend = backend;
     this.#idleMs = options.idleMs;
     this.#onEnd = options.onEnd;
+    this.#onBackendData = options.onBackendData ?? null;
     this.#timer = setInterval(() => this.#checkIdle(), Math.max(1, this.#idleMs / 2));
     this.#timer.unref();
   }
@@ -37,15 +46,20 @@ export class Splice {
     keepHalfOpen(this.#backend);
     this.#watch(this.#client, 'clientReset');
     this.#watch(this.#backend, 'backendReset');
-    this.#copy(this.#client, this.#backend, (bytes) => (this.#received += bytes));
-    this.#copy(this.#backend, this.#client, (bytes) => (this.#sent += bytes));
+    this.#copy(this.#client, this.#backend, ({ length }) => (this.#received += length));
+    this.#copy(this.#backend, this.#client, (chunk) => {
+      this.#sent += chunk.length;
+      this.#onBackendData?.(chunk);
+    });
   }
 
-  #copy(from: Duplex, to: Duplex, count: (bytes: number) => void): void {
+  #copy(from: Duplex, to: Duplex, onChunk: (chunk: Buffer) => void): void {
     from.on('data', (chunk: Buffer) => {
       this.#moved = true;
-      count(chunk.length);
-      if (!to.write(chunk)) from.pause();
+      // Before anybody looks at it: bytes never wait for that.
+      const full = !to.write(chunk);
+      onChunk(chunk);
+      if (full) from.pause();
     });
     to.on('drain', () => {
       this.#moved = true;

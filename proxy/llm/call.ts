@@ -9,6 +9,7 @@ import type { Refusal } from '../exchange/refusal.ts';
 import type { Outcome } from '../policy/contract.ts';
 import { next } from '../policy/contract.ts';
 import { LlmAnswer } from './answer.ts';
+import { detectedRequest, watchAnswer } from './detect/watch.ts';
 import { badRequest, LlmFailure } from './failure.ts';
 import { shownNames } from './formats.ts';
 import { bool, number, object, text } from './json.ts';
@@ -16,6 +17,7 @@ import { pathModel, pathStreams } from './path-model.ts';
 import type { Plan, ProviderRequest } from './providers/contract.ts';
 import { isChat, isOpaque, upstreamFormat } from './providers/plan.ts';
 import { jsonBody, readBody, type ReadOptions } from './read-body.ts';
+import { queryModel, watchRealtime, withQueryModel } from './realtime/watch.ts';
 import { routeTypeOf, type RouteType, type RouteTypes } from './route-type.ts';
 import type { LlmService } from './service.ts';
 import { withTarget } from './target.ts';
@@ -55,7 +57,7 @@ export class LlmCall {
   async read(services: readonly Pick<LlmService, 'types'>[]): Promise<Refusal | null> {
     this.types = services[0]?.types ?? [];
     const types = services.map((service) => routeTypeOf(this.#path, service.types));
-    if (types.every((type) => type === 'passthrough' || type === 'realtime')) return null;
+    if (types.every((type) => unread.has(type))) return null;
     const read = await readBody(this.exchange, this.#deps);
     if (read.kind === 'refused') return read.refusal;
     this.#bytes = read.bytes;
@@ -68,8 +70,13 @@ export class LlmCall {
     this.facts.routeType = shownNames[type];
     this.facts.provider = service.provider.identity;
     this.exchange.trace?.emit({ type: 'llmRouteResolved', provider: this.facts.provider, routeType: shownNames[type] });
-    if (type === 'passthrough' || type === 'realtime') return this.#opaque(service, type);
-    if (type === 'detect') return this.#opaque(service, type);
+    if (type === 'models') return noModels();
+    if (type === 'passthrough') return this.#opaque(service, { type, body: null });
+    if (type === 'realtime') return this.#realtime(service);
+    if (type === 'detect') {
+      const body = detectedRequest(this.exchange.request.headers.get('content-type'), this.#bytes);
+      return this.#opaque(service, { type, body });
+    }
     try {
       this.#original ??= jsonBody(this.#bytes);
       return await this.#typed(service, type, this.#original);
@@ -81,20 +88,61 @@ export class LlmCall {
   /** What the client gets for the answer of the service that was asked last; null leaves it as it is. */
   answer(response: HttpResponse): Promise<Refusal | null> | null {
     const attempt = this.#attempt;
-    if (attempt === null) return null;
-    return new LlmAnswer(this.exchange, this.facts, { ...attempt, limitBytes: this.#deps.limitBytes }).take(response);
+    if (attempt === null || attempt.type === 'passthrough' || attempt.type === 'realtime') return null;
+    const { limitBytes } = this.#deps;
+    if (attempt.type === 'detect') {
+      watchAnswer(response, { facts: this.facts, startedAt: this.exchange.startedAt, limitBytes });
+      return null;
+    }
+    return new LlmAnswer(this.exchange, this.facts, { ...attempt, limitBytes }).take(response);
   }
 
-  /** Bodies that nobody has to understand. */
-  #opaque(service: LlmService, type: RouteType): Outcome {
-    const model = pathModel(this.#path) ?? service.settings.model ?? '';
-    const facts: ProviderRequest = { routeType: type, model, streaming: pathStreams(this.#path) };
+  /** Looks at the bytes that the service sends through a tunnel; null where nobody has to. */
+  tunnelled(): ((chunk: Buffer) => void) | null {
+    return this.#attempt?.type === 'realtime' ? watchRealtime(this.facts, this.#deps.limitBytes) : null;
+  }
+
+  /** Bodies that leave as they came; what they tell is read where it can be. */
+  #opaque(
+    service: LlmService,
+    { type, body }: { readonly type: 'passthrough' | 'detect'; readonly body: JsonObject | null },
+  ): Outcome {
+    const { request } = this.exchange;
+    const inPath = pathModel(this.#path);
+    const pinned = body !== null && inPath === undefined ? this.#pinned(body, service, type) : body;
+    const model = inPath ?? text(pinned?.['model']) ?? service.settings.model ?? '';
+    const streaming = bool(pinned?.['stream']) === true || pathStreams(this.#path);
+    const facts: ProviderRequest = { routeType: type, model, streaming };
     const plan = service.provider.plan(facts);
     if (plan.kind === 'unsupported') return failed(unsupported(service, type));
-    this.facts.requestModel = model;
-    this.facts.streaming = facts.streaming;
+    this.#tell(pinned ?? {}, facts);
+    if (pinned !== null) {
+      const final = service.finalize === null ? pinned : service.finalize(this.exchange, pinned, type);
+      if (final !== body) {
+        request.body = new BufferedBody(Buffer.from(JSON.stringify(final)));
+        request.headers.remove('content-length');
+      }
+    }
+    return this.#planned(service, { facts, plan });
+  }
+
+  #realtime(service: LlmService): Outcome {
+    const { request } = this.exchange;
+    const { model: pinned } = service.settings;
+    if (pinned !== undefined) request.target = withQueryModel(request.target, pinned);
+    // Compressed frames cannot be read; a server that is not asked to compress does not.
+    if (request.upgrade !== null) request.headers.remove('sec-websocket-extensions');
+    const facts: ProviderRequest = { routeType: 'realtime', model: queryModel(request.target), streaming: false };
+    const plan = service.provider.plan(facts);
+    if (plan.kind === 'unsupported') return failed(unsupported(service, 'realtime'));
+    this.#tell({}, facts);
+    return this.#planned(service, { facts, plan });
+  }
+
+  #planned(service: LlmService, { facts, plan }: { readonly facts: ProviderRequest; readonly plan: Plan }): Outcome {
     this.asked = facts;
-    this.#attempt = { service, type, plan, translated: null, streaming: facts.streaming };
+    this.facts.excludesCache = service.provider.excludesCache(facts.model, plan);
+    this.#attempt = { service, type: facts.routeType, plan, translated: null, streaming: facts.streaming };
     withTarget(this.exchange, { service, facts, plan });
     return next;
   }
@@ -109,6 +157,8 @@ export class LlmCall {
     const named = model === asked ? mutated : { ...mutated, model };
     const streaming = bool(named['stream']) === true || pathStreams(this.#path);
     const facts: ProviderRequest = { routeType: type, model, streaming };
+    if (type === 'generateContent' && streaming && !ASKS_EVENTS.test(exchange.request.target))
+      throw badRequest('a stream of generateContent needs `alt=sse` in its query');
     const plan = service.provider.plan(facts);
     if (plan.kind === 'unsupported') throw unsupported(service, type);
     this.#tell(named, facts);
@@ -237,6 +287,19 @@ export class LlmCall {
       dimensions: number(body['dimensions']),
     };
   }
+}
+
+/** Without it, Gemini streams one long JSON list. */
+const ASKS_EVENTS = /[?&]alt=sse(?:&|$)/;
+
+/** Requests whose bodies are not read. */
+const unread: ReadonlySet<RouteType> = new Set<RouteType>(['passthrough', 'realtime', 'models']);
+
+/** Lists of models are made where several models stand behind one address. */
+function noModels(): Outcome {
+  const headers = Headers.from([['content-type', 'application/json']]);
+  const body = new BufferedBody(Buffer.from(JSON.stringify({ error: "Route 'Models' not implemented" })));
+  return { kind: 'respond', response: { status: 501, headers, body }, policy: 'models' };
 }
 
 interface Passed {
