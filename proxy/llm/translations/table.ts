@@ -4,6 +4,10 @@ import { completionsToGemini } from './completions-to-gemini/index.ts';
 import { completionsToMessages } from './completions-to-messages/index.ts';
 import type { Translation } from './contract.ts';
 import { messagesToCompletions } from './messages-to-completions/index.ts';
+import { messagesToConverse } from './messages-to-converse/index.ts';
+import { messagesToResponses } from './messages-to-responses/index.ts';
+import { responsesToCompletions } from './responses-to-completions/index.ts';
+import { responsesToConverse } from './responses-to-converse/index.ts';
 
 /** A way from a client's format to a service's; without a translation they are the same. */
 export interface Way {
@@ -22,6 +26,10 @@ export const ways: readonly Way[] = [
   translating(completionsToMessages),
   translating(completionsToConverse),
   translating(messagesToCompletions),
+  translating(messagesToResponses),
+  translating(messagesToConverse),
+  translating(responsesToCompletions),
+  translating(responsesToConverse),
 ];
 
 /** Undefined: no format of the service can say what the client's says. */

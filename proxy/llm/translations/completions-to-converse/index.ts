@@ -1,6 +1,5 @@
-import type { JsonObject } from '../../../exchange/attributes.ts';
 import type { Translation } from '../contract.ts';
-import { converseError } from '../converse/error.ts';
+import { completionError, converseError } from '../converse/error.ts';
 import { SafeNames } from '../converse/safe-names.ts';
 import { converseRequest } from './request.ts';
 import { completionOf } from './response.ts';
@@ -21,7 +20,3 @@ export const completionsToConverse: Translation = {
     };
   },
 };
-
-export function completionError(message: string): JsonObject {
-  return { event_id: null, error: { type: 'invalid_request_error', message, param: null, code: null } };
-}

@@ -16,11 +16,16 @@ export class CompletionChunks implements StreamTranslator {
   readonly #facts: AnswerFacts;
   #role: JsonObject = { role: 'assistant' };
   #stopped = false;
+  #counted = false;
   /** By the index of its block. */
   readonly #calls = new Map<number, OpenTool>();
 
   constructor(facts: AnswerFacts) {
     this.#facts = facts;
+  }
+
+  get complete(): boolean {
+    return this.#stopped && this.#counted;
   }
 
   event(name: string | null, data: JsonObject, out: EventWriter): void {
@@ -30,7 +35,7 @@ export class CompletionChunks implements StreamTranslator {
 
   end(_done: boolean, out: EventWriter): void {
     if (this.#stopped) out.done();
-    else out.event(null, completionsWire.streamError('upstream stream ended before the answer was complete').data);
+    else out.event(null, completionsWire.streamError('the upstream stream ended before the answer was complete').data);
   }
 
   #take(event: ConverseEvent, out: EventWriter): void {
@@ -60,6 +65,7 @@ export class CompletionChunks implements StreamTranslator {
         this.#chunk(out, [{ index: 0, delta: this.#withRole({}), finish_reason: finishReason(event.reason) }]);
         return;
       case 'usage':
+        this.#counted = true;
         this.#chunk(out, [], completionUsage(event.usage));
         return;
     }

@@ -15,23 +15,29 @@ export class CompletionChunks implements StreamTranslator {
   #seen = false;
   #finished = false;
   #failed = false;
+  #counted = false;
 
   constructor({ model, nowMs }: ResponseFacts) {
     this.#model = model;
     this.#nowMs = nowMs;
   }
 
+  get complete(): boolean {
+    return this.#failed || (this.#finished && this.#counted);
+  }
+
   event(_name: string | null, data: JsonObject, out: EventWriter): void {
     if (this.#failed) return;
     if (data['error'] !== undefined) {
       this.#failed = true;
-      out.event(null, openaiError(data, 502) ?? completionsWire.streamError('upstream stream failed').data);
+      out.event(null, openaiError(data, 502) ?? completionsWire.streamError('the upstream stream failed').data);
       return;
     }
     this.#seen = true;
     if (this.#id === '') this.#id = responseId(data, this.#nowMs);
     this.#model = text(data['modelVersion']) ?? this.#model;
     const usage = object(data['usageMetadata']);
+    if (usage !== undefined) this.#counted = true;
     const candidates = objects(data['candidates']);
     if (candidates.length === 0) this.#withoutCandidates(data, usage, out);
     else {
@@ -43,7 +49,7 @@ export class CompletionChunks implements StreamTranslator {
   end(_done: boolean, out: EventWriter): void {
     if (this.#failed) return;
     if (this.#seen) out.done();
-    else out.event(null, completionsWire.streamError('upstream stream ended without an answer').data);
+    else out.event(null, completionsWire.streamError('the upstream stream ended without an answer').data);
   }
 
   /** The prompt was refused, or only the counts came late. */
