@@ -12,12 +12,17 @@ export const completionsWire: WireFormat = {
     name: null,
     data: { error: { message, type: 'server_error', param: null, code: null } },
   }),
-  answer: (body) => ({ model: text(body['model']), usage: completionsUsage(body['usage']) }),
+  answer: told,
   // The usage comes with the last event, the model with each.
-  told: (_name, data) => ({ model: text(data['model']), usage: completionsUsage(data['usage']) }),
+  told: (_name, data) => told(data),
   mayTell: (data) => data.includes('"usage":{') || data.includes('"usage": {'),
   delta: (_name, data) => text(object(objects(data['choices'])[0]?.['delta'])?.['content']) ?? null,
 };
+
+function told(body: JsonObject) {
+  const usage = completionsUsage(body['usage']);
+  return { model: text(body['model']), usage: usage && { ...usage, serviceTier: text(body['service_tier']) } };
+}
 
 export function errorType(status: number): string {
   if (status === 401 || status === 403) return 'authentication_error';

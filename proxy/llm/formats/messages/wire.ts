@@ -25,6 +25,8 @@ export function messagesErrorType(status: number): string {
   switch (status) {
     case 401:
       return 'authentication_error';
+    case 402:
+      return 'billing_error';
     case 403:
       return 'permission_error';
     case 404:
@@ -33,6 +35,8 @@ export function messagesErrorType(status: number): string {
       return 'request_too_large';
     case 429:
       return 'rate_limit_error';
+    case 504:
+      return 'timeout_error';
     case 529:
       return 'overloaded_error';
     default:
@@ -49,6 +53,7 @@ export function messagesUsage(value: JsonValue | undefined): LlmUsage | undefine
       outputTokens: number(usage['output_tokens']),
       cachedInputTokens: number(usage['cache_read_input_tokens']),
       cacheCreationInputTokens: number(usage['cache_creation_input_tokens']),
+      reasoningTokens: number(object(usage['output_tokens_details'])?.['thinking_tokens']),
       serviceTier: text(usage['service_tier']),
     }
   );

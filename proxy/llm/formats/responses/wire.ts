@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../exchange/attributes.ts';
+import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
 import type { LlmUsage } from '../../../exchange/llm-usage.ts';
 import { number, object, text } from '../../json.ts';
 import { errorType } from '../completions/wire.ts';
@@ -7,18 +7,28 @@ import type { WireFormat } from '../contract.ts';
 /** OpenAI responses. */
 export const responsesWire: WireFormat = {
   error: (status, message, code) => ({ error: { message, type: errorType(status), param: null, code: code ?? null } }),
+  // The types have the fields at the top, the service and its client library look into `error`.
   streamError: (message) => ({
     name: 'error',
-    data: { type: 'error', code: 'server_error', message, param: null, sequence_number: 0 },
+    data: { type: 'error', sequence_number: 0, ...fault(message), error: { type: 'server_error', ...fault(message) } },
   }),
-  answer: (body) => ({ model: text(body['model']), usage: responsesUsage(body['usage']) }),
+  answer: told,
   told: (_name, data) => {
     const response = object(data['response']);
-    return response === undefined ? null : { model: text(response['model']), usage: responsesUsage(response['usage']) };
+    return response === undefined ? null : told(response);
   },
   mayTell: (data) => data.includes('"usage"'),
   delta: (_name, data) => (data['type'] === 'response.output_text.delta' ? (text(data['delta']) ?? null) : null),
 };
+
+function fault(message: string) {
+  return { code: 'server_error', message, param: null };
+}
+
+function told(response: JsonObject) {
+  const usage = responsesUsage(response['usage']);
+  return { model: text(response['model']), usage: usage && { ...usage, serviceTier: text(response['service_tier']) } };
+}
 
 export function responsesUsage(value: JsonValue | undefined): LlmUsage | undefined {
   const usage = object(value);

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
-import { joinedText } from '../../formats/completions/text.ts';
+import type { JsonObject } from '../../../exchange/attributes.ts';
+import { contentText, thoughtIn } from '../../formats/completions/text.ts';
 import { badResponse } from '../../failure.ts';
 import { object, objects, text } from '../../json.ts';
 import { newId } from '../ids.ts';
@@ -41,11 +41,6 @@ export function messageFrom(body: JsonObject, { model, thoughts }: MessageOption
   });
 }
 
-/** What services that think aloud call it. */
-export function thoughtIn(said: JsonObject): string {
-  return text(said['reasoning_content']) ?? text(said['reasoning']) ?? '';
-}
-
 function thinking(thought: string): readonly JsonObject[] {
   return thought === '' ? [] : [{ type: 'thinking', thinking: thought, signature: '' }];
 }
@@ -57,12 +52,6 @@ function texts({ content, refusal }: JsonObject): readonly JsonObject[] {
     ...(said === undefined ? [] : [{ type: 'text', text: said }]),
     ...(refused === '' ? [] : [{ type: 'text', text: refused }]),
   ];
-}
-
-/** Some services answer in parts. */
-export function contentText(content: JsonValue | undefined): string | undefined {
-  if (typeof content === 'string') return content;
-  return Array.isArray(content) ? joinedText(content, '') : undefined;
 }
 
 function toolUses(said: JsonObject): readonly JsonObject[] {

@@ -1,11 +1,12 @@
 import type { JsonObject } from '../../../exchange/attributes.ts';
+import { contentText, thoughtIn } from '../../formats/completions/text.ts';
 import { ToolCallDeltas } from '../../formats/completions/tool-call-deltas.ts';
 import { number, object, objects, text } from '../../json.ts';
 import type { EventWriter, StreamTranslator } from '../contract.ts';
 import { messageUsage, noUsage } from '../message-answer.ts';
 import { MessageEvents } from '../message-events.ts';
 import { streamedError } from '../service-error.ts';
-import { contentText, stopReason, thoughtIn, type MessageOptions } from './response.ts';
+import { stopReason, type MessageOptions } from './response.ts';
 
 /** The chunks of a chat completion as events of a message. */
 export class MessageChunks implements StreamTranslator {
