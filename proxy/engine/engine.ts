@@ -4,6 +4,7 @@ import type {
   GatewayConfig,
   HttpRoute,
   Listener,
+  ModelsBackend,
   RouteBackend,
   TcpRoute,
 } from '../../src/config/ir/index.ts';
@@ -35,6 +36,7 @@ import { compileRouteTable, type Matched, type RouteTable } from '../routing/tab
 import type { Services } from '../services/contract.ts';
 import type { BackendSeries, RouteSeries, ThreadMetrics } from '../telemetry/thread-metrics.ts';
 import { compileObservability, type Observability } from '../telemetry/observability.ts';
+import { ModelRouter } from '../llm/models/router.ts';
 import { LlmBackend } from './llm-backend.ts';
 import { BackendProgram, type MirrorProgram, RouteProgram } from './program.ts';
 
@@ -181,10 +183,29 @@ export class Engine {
       const place = { gateway, route: pipeline, target, host: resolved.host };
       const backend = target.kind === 'inline' ? target.backend : named?.backend;
       const scope = { bind, listener, chain, routeBackend, named, service };
+      const compiled = compileBackendPipeline(own, place, deps);
       const llm = backend?.kind === 'ai' ? this.#llm(backend, { scope, place, series }) : null;
-      backends.set(routeBackend, this.#backend(compileBackendPipeline(own, place, deps), { resolved, llm, series }));
+      const program = (ai: AiBackend): BackendProgram => {
+        const unit = this.backends.resolve({ kind: 'inline', backend: ai }, own.values);
+        return this.#backend(compiled, { resolved: unit, llm: this.#llm(ai, { scope, place, series }), series });
+      };
+      const models = backend?.kind === 'models' ? this.#models(backend, program) : null;
+      backends.set(routeBackend, this.#backend(compiled, { resolved, llm, models, series }));
     }
     return new RouteProgram({ route, pipeline, backends, mirrors: this.#mirrors(pipeline.mirrors), series });
+  }
+
+  /** The models behind one address, each with a program of its own. */
+  #models(backend: ModelsBackend, program: (backend: AiBackend) => BackendProgram): ModelRouter<BackendProgram> {
+    return new ModelRouter<BackendProgram>(backend, {
+      expressions: this.#policyDeps.expressions,
+      random: this.#deps.backends.random ?? Math.random,
+      modelTarget: (model) => program(model.backend),
+      virtualTarget: ({ name, routing }) => {
+        if (routing.kind !== 'failover') throw new Error(`the virtual model ${name} has no backend of its own`);
+        return program(routing.backend);
+      },
+    });
   }
 
   #llm(
@@ -205,7 +226,12 @@ export class Engine {
 
   #backend(
     pipeline: BackendPipeline,
-    parts: { resolved: ResolvedBackend; series: RouteSeries; llm?: LlmBackend | null },
+    parts: {
+      resolved: ResolvedBackend;
+      series: RouteSeries;
+      llm?: LlmBackend | null;
+      models?: ModelRouter<BackendProgram> | null;
+    },
   ): BackendProgram {
     return new BackendProgram({ ...parts, pipeline, mirrors: this.#mirrors(pipeline.mirrors) });
   }

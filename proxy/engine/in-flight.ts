@@ -112,7 +112,8 @@ export class InFlight implements Progress {
 
   /** Clients of language models expect errors in the words of their format. */
   get #envelope(): Envelope | null {
-    const types = this.llm?.types ?? this.backend?.llm?.members[0]?.service.types;
+    const { llm, backend } = this;
+    const types = llm?.types ?? backend?.models?.types ?? backend?.llm?.members[0]?.service.types;
     return types === undefined ? null : envelopeFor(this.exchange.clientTarget, types);
   }
 

@@ -4,6 +4,7 @@ import type { BackendPipeline, RoutePipeline } from '../policy/pipeline.ts';
 import type { MirrorPlan } from '../policy/request-mirror/compile.ts';
 import type { NamedResponseStep } from '../policy/run.ts';
 import type { BackendSeries, RouteSeries } from '../telemetry/thread-metrics.ts';
+import type { ModelRouter } from '../llm/models/router.ts';
 import type { LlmBackend } from './llm-backend.ts';
 
 /** Somewhere that copies of requests go. */
@@ -53,6 +54,8 @@ export class BackendProgram {
   readonly mirrors: readonly MirrorProgram[];
   /** The services that requests go to, when this is a backend of language models. */
   readonly llm: LlmBackend | null;
+  /** Finds the model that a request names, when many are behind this. */
+  readonly models: ModelRouter<BackendProgram> | null;
   readonly #series: RouteSeries;
   #http: BackendSeries | null = null;
   #http2: BackendSeries | null = null;
@@ -62,9 +65,11 @@ export class BackendProgram {
     pipeline: BackendPipeline;
     mirrors: readonly MirrorProgram[];
     llm?: LlmBackend | null;
+    models?: ModelRouter<BackendProgram> | null;
     series: RouteSeries;
   }) {
     this.llm = parts.llm ?? null;
+    this.models = parts.models ?? null;
     this.resolved = parts.resolved;
     this.pipeline = parts.pipeline;
     this.mirrors = parts.mirrors;

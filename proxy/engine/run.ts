@@ -11,6 +11,8 @@ import { arrivalContext } from '../expression/arrival-context.ts';
 import { chooseListener, hostOf, placementOf } from '../listener/choose.ts';
 import { runRequest, runResponse } from '../policy/run.ts';
 import { LlmCall } from '../llm/call.ts';
+import type { ReadRequest } from '../llm/models/requested.ts';
+import type { ReadOptions } from '../llm/read-body.ts';
 import { resolveDelegation } from '../routing/delegation.ts';
 import type { Matched } from '../routing/table.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
@@ -165,7 +167,27 @@ async function applyRoute(flight: InFlight): Promise<HttpResponse | null> {
   return forward(flight, program, flight.backend);
 }
 
-async function forward(flight: InFlight, program: RouteProgram, backend: BackendProgram): Promise<HttpResponse | null> {
+async function forward(flight: InFlight, program: RouteProgram, chosen: BackendProgram): Promise<HttpResponse | null> {
+  const { models } = chosen;
+  if (models === null) return forwardTo(flight, program, { backend: chosen, read: null });
+  const resolution = await models.resolve(flight.exchange, readOptions(flight));
+  if (resolution.kind === 'refused') return flight.refuse(resolution.refusal);
+  if (resolution.kind === 'respond') return respondedBy(flight, 'models', resolution.response);
+  flight.backend = resolution.target;
+  return forwardTo(flight, program, { backend: resolution.target, read: resolution.read });
+}
+
+interface Destination {
+  readonly backend: BackendProgram;
+  /** The body, where finding the backend has read it. */
+  readonly read: ReadRequest | null;
+}
+
+async function forwardTo(
+  flight: InFlight,
+  program: RouteProgram,
+  { backend, read }: Destination,
+): Promise<HttpResponse | null> {
   const { exchange } = flight;
   if (exchange.trace !== null) tracing.backendPolicies(flight, exchange.trace, backend);
   if (exchange.request.method === 'CONNECT') return openConnectTunnel(flight, backend);
@@ -175,7 +197,7 @@ async function forward(flight: InFlight, program: RouteProgram, backend: Backend
     if (outcome.kind === 'fail') return flight.refuse(outcome.refusal);
   }
   if (backend.llm !== null) {
-    const refusal = await beginLlm(flight, backend.llm);
+    const refusal = await beginLlm(flight, backend.llm, read);
     if (refusal !== null) return flight.refuse(refusal);
   }
   recordRequestBody(flight);
@@ -195,10 +217,13 @@ async function forward(flight: InFlight, program: RouteProgram, backend: Backend
 }
 
 /** Reads what has to be understood of a request to a language model. */
-function beginLlm(flight: InFlight, { members }: LlmBackend): Promise<Refusal | null> {
-  const { exchange, engine } = flight;
-  flight.llm = new LlmCall(exchange, { limitBytes: engine.config.frontend.http.maxBufferSize, clock: systemClock });
+function beginLlm(flight: InFlight, { members }: LlmBackend, read: ReadRequest | null): Promise<Refusal | null> {
+  flight.llm = new LlmCall(flight.exchange, readOptions(flight), read);
   return flight.llm.read(members.map(({ service }) => service));
+}
+
+function readOptions({ engine }: InFlight): ReadOptions {
+  return { limitBytes: engine.config.frontend.http.maxBufferSize, clock: systemClock };
 }
 
 function respondedBy(flight: InFlight, policy: string, response: HttpResponse): HttpResponse {

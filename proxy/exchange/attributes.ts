@@ -13,6 +13,8 @@ export interface VerifiedJwt {
 export interface VerifiedApiKey {
   readonly key: Secret;
   readonly metadata: JsonObject;
+  /** Models that it may ask for, as names or patterns; undefined: all. */
+  readonly allowedModels?: readonly string[] | undefined;
 }
 
 /** What policies find out about a request, for later policies, expressions and the log. Null until one does. */

@@ -13,6 +13,7 @@ import { detectedRequest, watchAnswer } from './detect/watch.ts';
 import { badRequest, LlmFailure } from './failure.ts';
 import { shownNames } from './formats.ts';
 import { bool, number, object, text } from './json.ts';
+import type { ReadRequest } from './models/requested.ts';
 import { pathModel, pathStreams } from './path-model.ts';
 import type { Plan, ProviderRequest } from './providers/contract.ts';
 import { isChat, isOpaque, upstreamFormat } from './providers/plan.ts';
@@ -39,13 +40,20 @@ export class LlmCall {
   readonly #deps: ReadOptions;
   /** Path of the client, before any service's own takes its place. */
   readonly #path: string;
+  readonly #isRead: boolean;
   #bytes: Uint8Array = new Uint8Array(0);
   #original: JsonObject | null = null;
   #attempt: Attempt | null = null;
 
-  constructor(exchange: Exchange, deps: ReadOptions) {
+  /** `read` is the body, where finding the model has read it. */
+  constructor(exchange: Exchange, deps: ReadOptions, read: ReadRequest | null = null) {
     this.exchange = exchange;
     this.#deps = deps;
+    this.#isRead = read !== null;
+    if (read !== null) {
+      this.#bytes = read.bytes;
+      this.#original = read.json;
+    }
     this.#path = pathOf(exchange.request.target);
     exchange.attributes.llm = this.facts;
   }
@@ -57,7 +65,7 @@ export class LlmCall {
   async read(services: readonly Pick<LlmService, 'types'>[]): Promise<Refusal | null> {
     this.types = services[0]?.types ?? [];
     const types = services.map((service) => routeTypeOf(this.#path, service.types));
-    if (types.every((type) => unread.has(type))) return null;
+    if (this.#isRead || types.every((type) => unread.has(type))) return null;
     const read = await readBody(this.exchange, this.#deps);
     if (read.kind === 'refused') return read.refusal;
     this.#bytes = read.bytes;

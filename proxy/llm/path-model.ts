@@ -12,21 +12,52 @@ export function pathStreams(path: string): boolean {
   return STREAMING.test(path);
 }
 
+/** The same path with another model. A path that names none stays as it is. */
+export function withPathModel(path: string, model: string): string {
+  const google = googleSegment(path);
+  if (google !== undefined) return replaced(path, google, encodeURIComponent(model));
+  const bedrock = bedrockSegment(path);
+  // The colons of versions stay, as its clients write them.
+  return bedrock === undefined ? path : replaced(path, bedrock, encodeURIComponent(model).replaceAll('%3A', ':'));
+}
+
+interface Segment {
+  readonly start: number;
+  readonly end: number;
+}
+
+function replaced(path: string, { start, end }: Segment, text: string): string {
+  return `${path.slice(0, start)}${text}${path.slice(end)}`;
+}
+
 function googleModel(path: string): string | undefined {
+  const at = googleSegment(path);
+  return at && named(path.slice(at.start, at.end));
+}
+
+/** From behind `/models/` to the first colon. */
+function googleSegment(path: string): Segment | undefined {
   const action = GOOGLE_ACTION.exec(path);
   if (action === null) return undefined;
   const publishers = path.indexOf('/publishers/');
   const raw = action[0].endsWith('Predict');
   if (raw && publishers === -1) return undefined;
   const from = path.indexOf('/models/', Math.max(0, publishers));
-  return from === -1 ? undefined : named(path.slice(from + '/models/'.length).split(':', 1)[0] ?? '');
+  if (from === -1) return undefined;
+  const start = from + '/models/'.length;
+  return { start, end: path.indexOf(':', start) };
 }
 
 function bedrockModel(path: string): string | undefined {
+  const at = bedrockSegment(path);
+  return at && named(path.slice(at.start, at.end));
+}
+
+function bedrockSegment(path: string): Segment | undefined {
   const action = BEDROCK_ACTION.exec(path);
   const from = path.indexOf('/model/');
   if (action === null || from === -1 || from + '/model/'.length > action.index) return undefined;
-  return named(path.slice(from + '/model/'.length, action.index));
+  return { start: from + '/model/'.length, end: action.index };
 }
 
 /** Percent-decoded; undefined for what could lead anywhere else than to a model. */

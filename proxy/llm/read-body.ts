@@ -17,7 +17,16 @@ export interface ReadOptions {
 /** What was read of a request; a refusal when its client is to blame. */
 export type Read =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly why: Unreadable };
+
+export type Unreadable =
+  | 'tooLarge'
+  /** In no coding that is known. */
+  | 'encoding'
+  /** Not in the coding that it names. */
+  | 'decoding'
+  /** It did not come whole. */
+  | 'reading';
 
 /**
  * Reads the body whole, decodes it and leaves it decoded on the request, so that nothing has to know how it came. A body of
@@ -28,15 +37,16 @@ export async function readBody(exchange: Exchange, { limitBytes, clock }: ReadOp
   const patience = new Patience(exchange, clock);
   const collected = await collect(request.body, limitBytes, patience.signal);
   patience.release();
-  if (collected.kind === 'failed') return { kind: 'refused', refusal: bodyRefusal(collected.error, patience) };
+  if (collected.kind === 'failed')
+    return { kind: 'refused', refusal: bodyRefusal(collected.error, patience), why: 'reading' };
   if (collected.kind === 'overflow') {
     collected.rest.cancel();
-    return refused(tooLarge);
+    return refused(tooLarge, 'tooLarge');
   }
   request.body = collected.body;
   const coding = codingOf(request.headers);
   if (coding === null) return { kind: 'bytes', bytes: collected.body.bytes };
-  if (coding === undefined) return refused(new LlmFailure('encoding', 'unsupported content-encoding'));
+  if (coding === undefined) return refused(new LlmFailure('encoding', 'unsupported content-encoding'), 'encoding');
   try {
     const bytes = await decoded(collected.body.bytes, coding, limitBytes);
     request.headers.remove('content-encoding');
@@ -45,14 +55,14 @@ export async function readBody(exchange: Exchange, { limitBytes, clock }: ReadOp
     return { kind: 'bytes', bytes };
   } catch (error) {
     const overflow = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-    return refused(overflow ? tooLarge : badRequest(`request body is not ${coding}`));
+    return overflow ? refused(tooLarge, 'tooLarge') : refused(badRequest(`request body is not ${coding}`), 'decoding');
   }
 }
 
 const tooLarge = new LlmFailure('tooLarge', 'request body exceeded the buffer limit');
 
-function refused(failure: LlmFailure): Read {
-  return { kind: 'refused', refusal: failure.refusal('request') };
+function refused(failure: LlmFailure, why: Unreadable): Read {
+  return { kind: 'refused', refusal: failure.refusal('request'), why };
 }
 
 /** Throws an `LlmFailure` for what is no JSON object. */

@@ -4,6 +4,7 @@ import type { Exchange } from '../exchange/exchange.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { PolicyContext } from '../policy/contract.ts';
+import { compileBodies } from './body/compile.ts';
 import type { Provider } from './providers/contract.ts';
 import { providerOf } from './providers/registry.ts';
 import type { RouteType, RouteTypes } from './route-type.ts';
@@ -40,7 +41,7 @@ export interface LlmService {
 }
 
 /** `settings.policies` are those that hold for it. Throws a `GwError` for what cannot be compiled. */
-export function compileService(settings: AiProvider, policy: AiPolicy, _context: PolicyContext): LlmService {
+export function compileService(settings: AiProvider, policy: AiPolicy, context: PolicyContext): LlmService {
   return {
     settings,
     provider: providerOf(settings.service, {
@@ -49,11 +50,8 @@ export function compileService(settings: AiProvider, policy: AiPolicy, _context:
     }),
     types: policy.routes ?? [],
     policy,
-    mutate: null,
-    alias: (model) => model,
-    enrich: null,
+    ...compileBodies(policy, context),
     guards: { request: null, response: null },
-    finalize: null,
   };
 }
 

@@ -13,7 +13,7 @@ import type {
 import type { Merge } from './registry.ts';
 import { backendPolicies, gatewayPolicies, routePolicies } from './registry.ts';
 import type { AnyRoute, Place, ServiceRef } from './target.ts';
-import { backendFits, listenerFit, policySource, routeFit, routeSource, serviceFit } from './target.ts';
+import { backendFits, listenerFit, memberFits, policySource, routeFit, routeSource, serviceFit } from './target.ts';
 
 /** Policies after merging, each with the resource that it came from. */
 export interface Effective<P> {
@@ -99,7 +99,11 @@ export function effectiveBackendPolicies(config: Policies, scope: BackendScope):
       ({ target }) =>
         (named !== undefined && backendFits(target, named)) || serviceLevel(target, service) === 'backend',
     ),
-    targeted(({ target }) => serviceLevel(target, service) === 'section'),
+    targeted(
+      ({ target }) =>
+        serviceLevel(target, service) === 'section' ||
+        (named !== undefined && member !== undefined && memberFits(target, named, member.name)),
+    ),
     ...chain.flatMap((route) => [
       targeted(({ target }) => routeFit(target, route) === 'route'),
       targeted(({ target }) => routeFit(target, route) === 'rule'),

@@ -46,6 +46,11 @@ export function backendFits(target: PolicyTarget, named: NamedBackend): boolean 
   return target.kind === 'backend' && target.section === undefined && isNamed(target, named);
 }
 
+/** Whether a policy is attached to one of several services of a backend, by name. */
+export function memberFits(target: PolicyTarget, named: NamedBackend, member: string): boolean {
+  return target.kind === 'backend' && target.section === member && isNamed(target, named);
+}
+
 /** How closely a policy is attached to a service (`section`: to the port of one); null when it is not. */
 export function serviceFit(target: PolicyTarget, service: ServiceRef): 'section' | 'backend' | null {
   if (target.kind !== 'service') return null;

@@ -38,6 +38,7 @@ export function gatewayHost(facts: HostFacts, isSensitive: IsSensitive): Host<Ev
     ['extauthz', jsonVariable((attributes) => attributes.extauthz)],
     ['extproc', jsonVariable((attributes) => attributes.extproc)],
     ['metadata', metadataVariable],
+    ['llmRequest', jsonVariable((attributes) => attributes.llmRequest)],
   ]);
   const variables = new Map(variableNames.map((name) => [name, known.get(name) ?? absent]));
   return { variable: (name) => variables.get(name), variables: variableNames };

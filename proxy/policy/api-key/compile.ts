@@ -34,7 +34,8 @@ export function apiKey(spec: ApiKeyAuth, { source, deps }: PolicyContext): Reque
     // `metadata` is JSON, as the schema has it.
     const metadata: JsonObject = owner.metadata ?? nothing;
     location.remove(exchange);
-    exchange.attributes.apiKey = { key: new Secret(presented), metadata };
+    const { allowedModels } = owner;
+    exchange.attributes.apiKey = { key: new Secret(presented), metadata, allowedModels };
     trace?.applied('api_key', accepted(metadata, source));
     return next;
   };

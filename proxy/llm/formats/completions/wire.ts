@@ -6,7 +6,13 @@ import type { WireFormat } from '../contract.ts';
 /** OpenAI chat completions; embeddings and rerank share its errors. */
 export const completionsWire: WireFormat = {
   error: (status, message, code) => ({
-    error: { message, type: errorType(status), param: null, code: code ?? null },
+    // Refusals with a code are about the request, whatever their status.
+    error: {
+      message,
+      type: code === undefined ? errorType(status) : 'invalid_request_error',
+      param: null,
+      code: code ?? null,
+    },
   }),
   streamError: (message) => ({
     name: null,

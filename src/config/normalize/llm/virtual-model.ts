@@ -1,6 +1,7 @@
 import type { AiBackend, LlmModel, VirtualModel } from '../../ir/llm.ts';
 import type { LlmSpec, LlmVirtualModelSpec } from '../../schema/llm.ts';
 import type { Path } from '../../load/problem.ts';
+import { isNamedBy } from '../../model-pattern.ts';
 import type { Context } from '../context.ts';
 
 export interface ModelList {
@@ -49,13 +50,6 @@ function checkTargets(context: Context, { routing }: LlmVirtualModelSpec, { list
     context.report([...at, index, 'model'], 'GW_CONFIG_REFERENCE', message, { hint });
   }
   return lost.length === 0;
-}
-
-/** Whether a name, or a pattern with one `*` at its start or end, stands for a model. */
-export function isNamedBy(pattern: string, model: string): boolean {
-  if (pattern === '*' || pattern === model) return true;
-  if (pattern.endsWith('*')) return model.startsWith(pattern.slice(0, -1));
-  return pattern.startsWith('*') && model.endsWith(pattern.slice(1));
 }
 
 function virtualModel({ name, routing }: LlmVirtualModelSpec, models: readonly LlmModel[]): VirtualModel {

@@ -1,0 +1,46 @@
+import { Busboy } from '@fastify/busboy';
+
+/** What a form says about the model. */
+export type FormModel =
+  | { readonly kind: 'model'; readonly model: string }
+  | { readonly kind: 'missing' | 'file' | 'invalid' };
+
+/** A name is short: more of the field is not kept. */
+const MAX_NAME_BYTES = 4096;
+const MAX_PARTS = 1000;
+
+/** The text field `model` of a form that is in memory as a whole. */
+export function formModel(bytes: Uint8Array, contentType: string): Promise<FormModel> {
+  return new Promise((resolve) => {
+    let found: FormModel = { kind: 'missing' };
+    const form = open(contentType);
+    if (form === null) {
+      resolve({ kind: 'invalid' });
+      return;
+    }
+    form.on('field', (name, value, _nameTruncated, truncated) => {
+      if (name === 'model' && found.kind === 'missing')
+        found = truncated ? { kind: 'invalid' } : { kind: 'model', model: value };
+    });
+    form.on('file', (name, stream) => {
+      if (name === 'model' && found.kind === 'missing') found = { kind: 'file' };
+      stream.on('error', () => {});
+      stream.resume();
+    });
+    form.on('error', () => resolve({ kind: 'invalid' }));
+    form.on('finish', () => resolve(found));
+    form.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  });
+}
+
+/** Null for a form without a boundary. */
+function open(contentType: string) {
+  try {
+    return new Busboy({
+      headers: { 'content-type': contentType },
+      limits: { fieldSize: MAX_NAME_BYTES, parts: MAX_PARTS },
+    });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,25 @@
+import { BufferedBody } from '../../exchange/body.ts';
+import type { HttpRequest } from '../../exchange/message.ts';
+import { pathOf, queryOf } from '../../exchange/message.ts';
+import { withPathModel } from '../path-model.ts';
+import { withQueryModel } from '../realtime/watch.ts';
+import type { Named, ReadRequest } from './requested.ts';
+
+/** Writes another model where the request named one; forms stay as they are. What is known of the body afterwards. */
+export function rewriteModel(request: HttpRequest, named: Named, model: string): ReadRequest | null {
+  if (named.in === 'query') {
+    request.target = withQueryModel(request.target, model);
+    return null;
+  }
+  if (named.in === 'path') {
+    request.target = `${withPathModel(pathOf(request.target), model)}${queryOf(request.target)}`;
+    return null;
+  }
+  const { json } = named.read;
+  if (json === null) return named.read;
+  const changed = { ...json, model };
+  const bytes = Buffer.from(JSON.stringify(changed));
+  request.body = new BufferedBody(bytes);
+  request.headers.remove('content-length');
+  return { bytes, json: changed };
+}
