@@ -103,7 +103,7 @@ function turn(message: JsonObject, path: string, { notes, thoughts }: Context): 
       if (object(message['function_call']) !== undefined) notes.dropped(`${path}.function_call`);
       if (object(message['audio']) !== undefined) notes.dropped(`${path}.audio`);
       return withContent('assistant', [
-        ...(thoughts ? thought(message) : []),
+        ...thought(message, path, { notes, thoughts }),
         ...parts(content, path, notes),
         ...textBlock(text(message['refusal']) ?? ''),
         ...toolUses(message),
@@ -116,10 +116,13 @@ function turn(message: JsonObject, path: string, { notes, thoughts }: Context): 
 }
 
 /** Nobody but the model that signed it takes a thought back, and none without its signature. */
-function thought(message: JsonObject): readonly JsonObject[] {
+function thought(message: JsonObject, path: string, { notes, thoughts }: Context): readonly JsonObject[] {
   const said = text(message['reasoning_content']) ?? '';
   const signature = text(message['reasoning_signature']) ?? '';
-  return said === '' || signature === '' ? [] : [{ type: 'thinking', thinking: said, signature }];
+  if (said === '') return [];
+  if (thoughts && signature !== '') return [{ type: 'thinking', thinking: said, signature }];
+  notes.dropped(`${path}.reasoning_content`);
+  return [];
 }
 
 /** A message without anything in it is none. */

@@ -49,7 +49,7 @@ function texts({ content, refusal }: JsonObject): readonly JsonObject[] {
   const said = contentText(content);
   const refused = text(refusal) ?? '';
   return [
-    ...(said === undefined ? [] : [{ type: 'text', text: said }]),
+    ...(said === undefined || (said === '' && refused !== '') ? [] : [{ type: 'text', text: said }]),
     ...(refused === '' ? [] : [{ type: 'text', text: refused }]),
   ];
 }
