@@ -1,6 +1,6 @@
 import type { GatewayConfig, HostBackend, Service, Workload } from '../../src/config/ir/index.ts';
 import type { LiveEndpoints } from '../admin/config-dump/backends.ts';
-import { endpointIdentities, hostIdentity } from '../backends/endpoint-identity.ts';
+import { endpointIdentities, hostIdentity, memberIdentity } from '../backends/endpoint-identity.ts';
 import { EndpointStore } from '../backends/endpoint-store.ts';
 import type { EndpointInfo } from '../backends/endpoint-view.ts';
 import { serviceEndpoints } from '../backends/service-endpoints.ts';
@@ -30,6 +30,7 @@ export class EndpointRows {
     return {
       nowMs,
       ofBackend: (backend: HostBackend) => this.#store.describe(hostIdentity(backend), nowMs),
+      ofMember: (key: string) => this.#store.describe(memberIdentity(key), nowMs),
       ofService: (service, workload) => this.#ofService({ service, workload, nowMs }),
     };
   }

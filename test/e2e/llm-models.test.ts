@@ -509,4 +509,59 @@ llm:
     expect((await client('k').models.list()).data.map(({ id }) => id)).toEqual(['m']);
     expect(await failure(client('x').models.list())).toMatchObject({ status: 401 });
   });
+
+  test('is shown with models, providers and health, and without keys', async () => {
+    const service = await chatService('s', 500);
+    const gateway = await llm(`
+  models:
+  - name: m
+    provider: openAI
+    params: {baseUrl: "${service.url}", apiKey: sk-very-secret}
+    requestHeaders: {set: {authorization: Bearer also-secret, x-team: shop}}
+    health: {eviction: {duration: 60s}}
+    guardrails: {request: [{openAIModeration: {policies: {backendAuth: {key: sk-third-secret}}}}]}
+  virtualModels:
+  - {name: v, routing: {failover: {targets: [{model: m, priority: 1}]}}}
+`);
+    await failure(gateway.client().chat.completions.create({ model: 'm', messages: [] }));
+    const text = await (await fetch(`${gateway.admin}/config_dump`)).text();
+    expect(text).not.toContain('secret');
+    const dump = JSON.parse(text);
+    expect(dump.models).toMatchObject([
+      {
+        listenerKey: 'gateway/default',
+        key: 'llm:model:m',
+        name: 'm',
+        routerKey: '/llm:router',
+        kind: { concrete: { visibility: 'public', backend: '/llm:model:m' } },
+      },
+      { key: 'llm:virtual-model:v', kind: { virtual: { routing: { failover: { backend: '/llm:virtual-model:v' } } } } },
+    ]);
+    const backends = dump.backends.map(({ backend }: { backend: object }) => backend);
+    expect(backends).toContainEqual({ llmRouter: { name: 'llm:router', namespace: 'default' } });
+    const [{ ai }] = backends.filter((each: { ai?: { name: string } }) => each.ai?.name === '/llm:model:m');
+    expect(ai.target.providers[0].rejected.m).toMatchObject({
+      endpoint: { name: 'm', provider: { openAI: {} }, hostOverride: `127.0.0.1:${service.port}`, pathPrefix: '/v1' },
+      info: { health: expect.any(Number), totalRequests: 1, timesEjected: 1, evictedUntil: expect.any(String) },
+      capacity: 1,
+    });
+  });
+
+  test('runs in worker threads, and a change of it takes effect', async () => {
+    const service = await chatService('s');
+    const text = (name: string) => `
+gateways: {default: {port: 80}}
+llm:
+  models: [{name: ${name}, provider: openAI, params: {baseUrl: "${service.url}", apiKey: key-of-${name}}}]
+  virtualModels: [{name: v, routing: {failover: {targets: [{model: ${name}, priority: 1}]}}}]
+`;
+    const gateway = cleanup.add(await startGateway(text('a'), { threads: 2 }));
+    const client = new OpenAI({ baseURL: `http://127.0.0.1:${gateway.port(80)}/v1`, apiKey: 'k', maxRetries: 0 });
+    await client.chat.completions.create({ model: 'v', messages: [] });
+    expect(service.seen[0]).toMatchObject({ headers: { authorization: 'Bearer key-of-a' }, json: { model: 'a' } });
+    await gateway.reload(text('b'));
+    expect(await failure(client.chat.completions.create({ model: 'a', messages: [] }))).toMatchObject({ status: 404 });
+    await client.chat.completions.create({ model: 'b', messages: [] });
+    expect(service.seen.at(-1)?.headers['authorization']).toBe('Bearer key-of-b');
+  });
 });

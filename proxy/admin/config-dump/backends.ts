@@ -1,20 +1,15 @@
-import type {
-  BackendDump,
-  EndpointGroupDump,
-  EndpointInfoDump,
-  ServiceDump,
-} from '../../../src/admin/protocol/config-dump.ts';
+import type { BackendDump, EndpointGroupDump, ServiceDump } from '../../../src/admin/protocol/config-dump.ts';
 import type { Backend, HostBackend, NamedBackend, Service, Workload } from '../../../src/config/ir/index.ts';
-import { formatDuration } from '../../../src/shared/duration.ts';
 import type { EndpointInfo } from '../../backends/endpoint-view.ts';
+import { infoDump } from './endpoint-info.ts';
+import { aiTarget, type LiveMembers } from './models.ts';
 import { backendPolicies } from './policies.ts';
 import { targetText } from './target-text.ts';
 
 /** Live numbers of the endpoints, where they are known. */
-export interface LiveEndpoints {
+export interface LiveEndpoints extends LiveMembers {
   ofBackend(backend: HostBackend): EndpointInfo | undefined;
   ofService(service: Service, workload: Workload): EndpointInfo | undefined;
-  readonly nowMs: number;
 }
 
 export function backendDump({ name, backend, policies }: NamedBackend, live: LiveEndpoints): BackendDump {
@@ -46,7 +41,7 @@ function variant(backend: Backend, name: string, live: LiveEndpoints): Readonly<
   const names = { name, namespace: 'default' };
   if (backend.kind === 'dynamic') return { dynamic: names };
   if (backend.kind === 'internal') return { internal: { ...names, path: backend.path } };
-  if (backend.kind === 'ai') return { ai: names };
+  if (backend.kind === 'ai') return { ai: { ...names, target: aiTarget(backend, live) } };
   if (backend.kind === 'models') return { llmRouter: names };
   const info = live.ofBackend(backend);
   const target = targetText(backend.target);
@@ -71,24 +66,4 @@ function serviceEndpoints(service: Service, workloads: readonly Workload[], live
     };
   }
   return { active, rejected };
-}
-
-const untouched: EndpointInfoDump = {
-  health: 1,
-  requestLatency: 0,
-  pendingRequests: 0,
-  totalRequests: 0,
-  consecutiveFailures: 0,
-  timesEjected: 0,
-  evictedUntil: null,
-};
-
-function infoDump(info: EndpointInfo | undefined, nowMs: number): EndpointInfoDump {
-  if (info === undefined) return untouched;
-  const { evictedUntil, lastError, totalFailures: _failures, totalEvictions: _evictions, ...numbers } = info;
-  return {
-    ...numbers,
-    evictedUntil: evictedUntil === null ? null : formatDuration(Math.max(0, Math.round(evictedUntil - nowMs))),
-    ...(lastError === null ? {} : { lastError: `${lastError.kind} at ${new Date(lastError.at).toISOString()}` }),
-  };
 }

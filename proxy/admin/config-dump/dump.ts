@@ -3,6 +3,7 @@ import type { Backend, GatewayConfig, ListenAddress, ProcessConfig } from '../..
 import { formatDuration } from '../../../src/shared/duration.ts';
 import { backendDump, inlineBackendDump, serviceDump, type LiveEndpoints } from './backends.ts';
 import { EffectivePolicies } from './effective.ts';
+import { modelBackends, modelsDump } from './models.ts';
 import { durations, frontendPolicies, targetedPolicy } from './policies.ts';
 import { bindDump, routeDump } from './routes.ts';
 
@@ -37,9 +38,9 @@ export function configDump(facts: DumpFacts): ConfigDump {
     policies: [...frontendPolicies(config.frontend), ...config.policies.map(targetedPolicy)],
     backends: [
       ...config.backends.map((backend) => backendDump(backend, live)),
-      ...inlineBackends(config).map((backend) => inlineBackendDump(backend, live)),
+      ...[...inlineBackends(config), ...modelBackends(config)].map((backend) => inlineBackendDump(backend, live)),
     ],
-    models: [],
+    models: modelsDump(config),
     version: facts.version,
     config: processDump(config.process, facts.threads),
     revision: facts.revision,

@@ -17,6 +17,7 @@ import type {
 } from '../../../src/config/ir/index.ts';
 import { formatDuration } from '../../../src/shared/duration.ts';
 import { REDACTED } from '../../../src/shared/secret.ts';
+import { shownAi } from './ai-policy.ts';
 import { callerPolicies, shownRules } from './caller-policies.ts';
 import { shownAccessLog, shownOtlpLog, shownTracing } from '../../telemetry/shown-policies.ts';
 
@@ -156,6 +157,7 @@ function sharedPolicies(policies: RoutePolicies & BackendPolicies): [string, unk
     ['backendTLS', backendTLS && backendTls(backendTLS)],
     ['backendTunnel', backendTunnel && tunnel(backendTunnel)],
     ['backendAuth', backendAuth && auth(backendAuth)],
+    ['ai', policies.ai && shownAi(policies.ai, service)],
   ];
 }
 

@@ -12,10 +12,11 @@ const DECIDES: ReadonlySet<string | number> = new Set([
   'condition',
   'precondition',
   'filter',
+  'when',
 ]);
 
 /** Places where a plain `false` switches something off. */
-const SWITCHES: ReadonlySet<string | number> = new Set(['condition', 'precondition', 'filter']);
+const SWITCHES: ReadonlySet<string | number> = new Set(['condition', 'precondition', 'filter', 'when']);
 
 /** What the values of a field look like; a literal of another kind never equals one. */
 const SHAPES: Readonly<

@@ -10,7 +10,7 @@ export interface ConfigDump {
   };
   readonly policies: readonly PolicyDump[];
   readonly backends: readonly BackendDump[];
-  readonly models: readonly never[];
+  readonly models: readonly ModelDump[];
   readonly version: VersionDump;
   readonly config: Readonly<Record<string, unknown>>;
   /** Extension: identity of the configuration that is shown. */
@@ -83,6 +83,16 @@ export interface PolicyDump {
 export interface BackendDump {
   readonly inlinePolicies?: readonly PolicyBody[];
   readonly backend: Readonly<Record<string, unknown>>;
+}
+
+/** A model under a listener that leads to it. */
+export interface ModelDump {
+  readonly listenerKey: string;
+  readonly key: string;
+  readonly name: string;
+  readonly routerKey: string;
+  /** Either `concrete` or `virtual`. */
+  readonly kind: Readonly<Record<string, unknown>>;
 }
 
 export interface ServiceDump {
