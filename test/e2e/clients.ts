@@ -25,7 +25,7 @@ export { fixture, fixturePath, hasTool, run } from '../proxy/listener/harness.ts
 export const withCurl = hasTool('curl') ? describe : describe.skip;
 
 /** Of a busy machine; nothing waits longer than it has to. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 20_000;
 
 /** Waits until the condition holds; fails with its name when it never does. */
 export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
