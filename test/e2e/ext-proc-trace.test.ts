@@ -19,7 +19,10 @@ async function told(script: Script, more = '', policies = '') {
   const events = lines.map((line) => JSON.parse(line.slice('data: '.length)));
   const outcomes = events.filter(({ message }) => message.kind === 'ext_proc');
   return {
-    told: outcomes.map(({ severity, message }) => [severity, message.result?.details ?? message.result?.reason ?? message.details]),
+    told: outcomes.map(({ severity, message }) => [
+      severity,
+      message.result?.details ?? message.result?.reason ?? message.details,
+    ]),
     calls: events.filter(({ scope }) => scope?.includes('ext_proc')).map(({ message }) => message.type),
   };
 }
