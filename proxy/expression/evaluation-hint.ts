@@ -20,10 +20,18 @@ export function hintFor(error: CelError, program: Program<EvalContext>, around: 
     return unresolved.kind === 'variable' ? `--vars '{"${unresolved.name}": …}' gives it a value` : null;
   }
   const name = error.kind === 'no_such_key' ? nameAt(program.tree, error.at) : undefined;
-  if (name === undefined || around.host.variable(name)?.read(around.context) !== null) return null;
-  return name === 'request'
-    ? 'there is no request: give one behind -- or with --request'
-    : `${name} is null here: --vars '{"${name}": {…}}' gives it a value`;
+  const variable = name === undefined ? undefined : around.host.variable(name);
+  if (name === undefined || variable === undefined) return null;
+  if (variable.read(around.context) === null) {
+    return name === 'request'
+      ? 'there is no request: give one behind -- or with --request'
+      : `${name} is null here: --vars '{"${name}": {…}}' gives it a value`;
+  }
+  const { fields } = variable;
+  const field = program.mentions.find((mention) => mention.variable === name)?.path[0];
+  if (fields === undefined || field === undefined || fields.includes(field)) return null;
+  const meant = nearest(field, fields);
+  return meant === undefined ? `${name} has ${fields.join(', ')}` : `did you mean ${name}.${meant}?`;
 }
 
 /** The name that an expression begins with at a place. */

@@ -8,12 +8,14 @@ import { openProxy } from './rules/open-proxy.ts';
 import { plainSecret } from './rules/plain-secret.ts';
 import { shadowedRoute } from './rules/shadowed-route.ts';
 import { unattachedPolicy } from './rules/unattached-policy.ts';
+import { unknownName } from './rules/unknown-name.ts';
 import { unsetVariable } from './rules/unset-variable.ts';
 import { unusedBackend } from './rules/unused-backend.ts';
 import { unverifiedTls } from './rules/unverified-tls.ts';
 
 /** Every rule, in the order of docs/lint.md. */
 export const lintRules: readonly LintRule[] = [
+  unknownName,
   unsetVariable,
   disarmedDeny,
   neverTrue,

@@ -24,7 +24,8 @@ export { fixture, fixturePath, hasTool, run } from '../proxy/listener/harness.ts
 /** Clients of tests that need them; without the tool their tests are skipped, which the run tells. */
 export const withCurl = hasTool('curl') ? describe : describe.skip;
 
-const PATIENCE_MS = 3000;
+/** Of a busy machine; nothing waits longer than it has to. */
+const PATIENCE_MS = 20_000;
 
 /** Waits until the condition holds; fails with its name when it never does. */
 export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {

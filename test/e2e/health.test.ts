@@ -111,9 +111,9 @@ describe('a service', () => {
   test('prefers workloads that answer fast', async () => {
     const [slow, fast] = [await member('slow'), await member('fast')];
     slow.server.server.removeAllListeners('request');
-    slow.server.server.on('request', (_request, response) => setTimeout(() => response.end('slow'), 40));
+    slow.server.server.on('request', (_request, response) => setTimeout(() => response.end('slow'), 200));
     const { tell } = await running(serviceConfig([slow, fast]));
-    const counts = await tally(tell, 30);
+    const counts = await tally(tell, 40);
     expect(counts['fast'] ?? 0).toBeGreaterThan(counts['slow'] ?? 0);
   });
 

@@ -136,7 +136,7 @@ describe('/debug/trace?expression=', () => {
     ['request.path ==', 'expected an expression, found the end (line 1, column 16)'],
     ['request.path == "a', 'the string is not closed (line 1, column 17)'],
     ['true &&\n reqest.path == "/"', "undeclared reference to 'reqest' (line 2, column 2)"],
-    ['request.path.beginsWith("/")', 'there is no function beginsWith (line 1, column 1)'],
+    ['request.path.beginsWith("/")', 'there is no function beginsWith (line 1, column 14)'],
     ['jwt.sub == "alice"', 'jwt is not known yet when a request arrives'],
     ['response.code == 500u', 'response is not known yet when a request arrives'],
     ['request.body == b""', 'request.body is not known yet when a request arrives'],

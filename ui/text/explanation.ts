@@ -22,6 +22,8 @@ const DETAILS_AT = 4 + NAME_WIDTH + 1;
 /** Rules and values that are shown of one policy. */
 const MAX_RULES = 5;
 const MAX_PARTS = 12;
+/** Routes that lost, likewise. */
+const MAX_LOST = 25;
 
 export interface ExplanationTextOptions {
   /** Columns of the terminal; without it nothing is broken. */
@@ -49,7 +51,7 @@ export function renderExplanation(
     ...drawing.section('on the answer, as on an empty 200', policies('response')),
     ...drawing.section(
       'routes that lost',
-      explanation.rejectedRoutes.map((route) => drawing.line(rejectedLine(route), 4)),
+      lostRoutes(explanation.rejectedRoutes).map((line) => drawing.line(line, 4)),
     ),
     `\n${answerLine(explanation, drawing)}\n`,
   ].join('');
@@ -73,7 +75,8 @@ class Drawing {
   }
 
   policy({ kind, outcome, details, rules = [] }: ExplainedPolicy): readonly string[] {
-    const word = outcome === 'applied' || outcome === 'notAsked' ? '' : `${outcome}: `;
+    const said = outcome === 'denied' && details.startsWith('refused');
+    const word = said || outcome === 'applied' || outcome === 'notAsked' ? '' : `${outcome}: `;
     const text = this.line(`  ${SIGNS[outcome]} ${kind.padEnd(NAME_WIDTH)} ${word}${clean(details)}`, DETAILS_AT);
     return [
       outcome === 'denied' ? this.paint('error', text.slice(0, 3)) + text.slice(3) : text,
@@ -136,6 +139,11 @@ function backendText({ name, endpoint, candidates }: NonNullable<Explanation['ba
 /** Keys of named backends begin with the slash that would stand behind a namespace. */
 function shownName(name: string): string {
   return clean(name.replace(/^\//, ''));
+}
+
+function lostRoutes(routes: Explanation['rejectedRoutes']): readonly string[] {
+  const lines = routes.slice(0, MAX_LOST).map(rejectedLine);
+  return routes.length > MAX_LOST ? [...lines, `  … and ${routes.length - MAX_LOST} more, all in -o json`] : lines;
 }
 
 function rejectedLine({ route, failed, expected, actual }: Explanation['rejectedRoutes'][number]): string {

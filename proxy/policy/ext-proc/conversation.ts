@@ -17,6 +17,9 @@ const ATTRIBUTES = 'envoy.filters.http.ext_proc';
 const MESSAGE_OVERHEAD = 1024 * 1024;
 const MIN_MESSAGE_BYTES = 4 * 1024 * 1024;
 
+/** The usual end, which nobody is to blame for: one for all. */
+const OVER = new Ended('the conversation is over');
+
 /** The stream about one request and its response: opened with the first message, closed when both sides are done. */
 export class Conversation {
   readonly settings: Settings;
@@ -138,7 +141,7 @@ export class Conversation {
   /** All is said: closes the stream without waiting for the service. */
   close(): void {
     if (this.#ended !== null) return;
-    this.#end(new Ended('the conversation is over'));
+    this.#end(OVER);
     this.#stream?.close();
   }
 

@@ -132,7 +132,8 @@ function withoutState(value: unknown): unknown {
     return withoutState({ ...asObject(active), ...asObject(rejected) });
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, item]) => {
-      if (key === 'info' && 'endpoint' in value) return [];
+      // What holds somewhere follows from what is written, which is compared where it is written.
+      if (key === 'effectivePolicies' || (key === 'info' && 'endpoint' in value)) return [];
       return key === 'inlinePolicies' ? [['policies', policiesOf(item)]] : [[key, withoutState(item)]];
     }),
   );

@@ -245,6 +245,11 @@ export class Compiler<C> {
     if (custom !== undefined) return this.#customCall(custom, args, expr.start);
     const def = this.options.functions.method(expr.name, args.length);
     if (def !== undefined) return callCode(this, def, args, expr.start);
+    if (namespace !== null && this.#isNamespace(namespace)) {
+      return this.#unknown(`${namespace}.${expr.name}`, false, expr);
+    }
+    // What the receiver mentions counts as read, and what nobody knows of it is told too.
+    this.compile(expr.target);
     return this.#unknown(expr.name, this.options.functions.hasMethod(expr.name), expr);
   }
 
@@ -254,6 +259,11 @@ export class Compiler<C> {
     if (target.kind !== 'select' || target.optional) return null;
     const outer = this.#namespace(target.operand);
     return outer === null ? null : `${outer}.${target.field}`;
+  }
+
+  /** Whether some function has the name before its own, as in `math.abs`. */
+  #isNamespace(namespace: string): boolean {
+    return this.options.functions.names.some((name) => name.startsWith(`${namespace}.`));
   }
 
   #unknown(name: string, known: boolean, expr: Call | Method): Compiled<C> {

@@ -1,6 +1,8 @@
 import type { RateLimitRequest, RateLimitResponse } from '../../../proxy/services/messages/rate-limit.ts';
 import { createServer as createHttpsServer } from 'node:https';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 
 import { fixture } from '../../e2e/clients.ts';
@@ -8,7 +10,8 @@ import { connectProxy } from '../../e2e/connect-proxy.ts';
 import { echo, upstream, type Cleanup } from '../../e2e/gateway.ts';
 import { startProvider } from '../../e2e/openid.ts';
 import { answering, type TokenEndpoint, tokenEndpoint } from '../../e2e/token-endpoint.ts';
-import { type ProcessCall, serveExtProc, serveRateLimit, structJson } from '../../services/envoy.ts';
+import { serveRateLimit } from '../../services/envoy.ts';
+import { root } from '../markdown.ts';
 
 /** What stands behind the ports that examples name; each is started on a free port when an example uses it. */
 export const peers: Readonly<Record<number, (cleanup: Cleanup) => Promise<number>>> = {
@@ -27,7 +30,7 @@ export const peers: Readonly<Record<number, (cleanup: Cleanup) => Promise<number
   /** An OpenID provider. */
   9003: async (cleanup) => cleanup.add(await startProvider('http://localhost:8080/oauth/callback')).port,
   /** Names the caller, says no to secrets. */
-  9006: async (cleanup) => cleanup.add(await serveExtProc(noSecrets)).port,
+  9006: (cleanup) => running(cleanup, 'examples/external-services/processor.js'),
   /** Exchanges tokens of people that it knows. */
   9007: async (cleanup) => (await tokenEndpoint(cleanup, knownPeople)).port,
   /** Two requests for each team. */
@@ -67,21 +70,17 @@ const knownPeople: TokenEndpoint['answer'] = (call, response) => {
   return { access_token: token, token_type: 'Bearer', expires_in: 300 };
 };
 
-function noSecrets(call: ProcessCall): void {
-  call.onMessage(({ requestHeaders, requestBody, attributes }) => {
-    // `as`: what the public definitions say of these.
-    const named = attributes as Record<string, unknown> | undefined;
-    const { team = '' } = structJson(named?.['envoy.filters.http.ext_proc']);
-    const caller = { header: { key: 'x-caller', rawValue: Buffer.from(String(team)) } };
-    const { body = '' } = (requestBody ?? {}) as { body?: Uint8Array };
-    if (requestHeaders !== undefined)
-      call.send({
-        requestHeaders: { response: { headerMutation: { setHeaders: [caller] } } },
-        dynamicMetadata: { risk: 'low' },
-      });
-    else if (Buffer.from(body).includes('secret'))
-      call.send({ immediateResponse: { status: { code: 403 }, body: Buffer.from('no secrets') } });
-    else call.send({ requestBody: {} });
+/** A service of the examples, in a process of its own, on a port that it tells. */
+function running(cleanup: Cleanup, script: string): Promise<number> {
+  const child = spawn(process.execPath, [join(root, script), '0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  cleanup.add({ close: () => child.kill() });
+  let said = '';
+  return new Promise((resolve, reject) => {
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      const [, port] = /listening on (\d+)\n/.exec(said) ?? [];
+      if (port !== undefined) resolve(Number(port));
+    });
+    child.on('close', () => reject(new Error(`${script} did not start:\n${said}`)));
   });
-  call.onEnd(() => call.end());
 }

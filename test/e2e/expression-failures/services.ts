@@ -154,6 +154,28 @@ function role(settings: (expression: string) => string): Row['run'] {
   };
 }
 
+/** What a token endpoint is asked with, when it is asked. */
+function exchange(settings: (expression: string) => string): Row['run'] {
+  return async (expression, world) => {
+    const endpoint = await world.backend((_request, response) => {
+      const answer = { access_token: 'traded', issued_token_type: ACCESS_TOKEN, token_type: 'Bearer', expires_in: 60 };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    });
+    const backend = await world.backend();
+    const trade = `{host: "127.0.0.1:${endpoint.port}", ${settings(yaml(expression))}}`;
+    const running = await world.gateway(
+      `routes: [{backends: [{host: "127.0.0.1:${backend.port}", policies: {backendAuth: {oauthTokenExchange: ${trade}}}}]}]`,
+    );
+    const { status } = await ask(running.port(80), '/', {
+      headers: { authorization: 'Bearer own', 'x-token': 'other' },
+    });
+    const form = Object.fromEntries(new URLSearchParams(endpoint.seen[0]?.body ?? ''));
+    return [status, form['subject_token'], form['team'], backend.seen[0]?.headers.authorization];
+  };
+}
+
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
+
 export const services: readonly Row[] = [
   {
     site: '`remoteRateLimit` value of an entry',
@@ -335,5 +357,23 @@ export const services: readonly Row[] = [
     run: role((tag) => `tags: [{key: team, expression: ${tag}}]`),
     failed: [500, 0],
     works: ['"red"', [200, 'valid', 'gwctl', 'red']],
+  },
+  {
+    site: '`backendAuth.oauthTokenExchange` `additionalParams`',
+    takes: 'text',
+    effect: 'answered with 400',
+    failing: NO_TEXT,
+    run: exchange((value) => `additionalParams: {team: ${value}}`),
+    failed: [400, undefined, undefined, undefined],
+    works: ['request.method', [200, 'own', 'GET', 'Bearer traded']],
+  },
+  {
+    site: '`backendAuth.oauthTokenExchange` `source.expression` of a token',
+    takes: 'text',
+    effect: 'answered with 400',
+    failing: NO_TEXT,
+    run: exchange((value) => `subjectToken: {source: {expression: ${value}}}`),
+    failed: [400, undefined, undefined, undefined],
+    works: ['request.headers["x-token"]', [200, 'other', undefined, 'Bearer traded']],
   },
 ];

@@ -260,3 +260,20 @@ describe('a port that carries no requests', () => {
     await expect(explain('/', {}, text)).rejects.toThrow('nothing listens for http');
   });
 });
+
+describe('a long explanation', () => {
+  test('breaks lines between words, and leaves out most of many routes', async () => {
+    const routes = Array.from(
+      { length: 40 },
+      (_, index) =>
+        `- {name: r${index}, matches: [{path: {exact: /r${index}}}], policies: {directResponse: {status: 200}}}`,
+    );
+    const { text } = await explain(
+      `/${'x'.repeat(200)}`,
+      {},
+      `gateways: {default: {port: 80}}\nroutes:\n${routes.join('\n')}`,
+    );
+    expect(text).toContain('… and 15 more, all in -o json');
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+});

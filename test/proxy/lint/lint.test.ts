@@ -43,6 +43,23 @@ routes:
     expect(found.text).toBe('');
   });
 
+  test.each([
+    ['jwt.anything.at.all == metadata.x && has(apiKey.y)', []],
+    ['isInner() && math.abs(-1.5) > 1.0 && [1].all(v, v > 0)', []],
+    ['isIner()', ['did you mean `isInner`?']],
+    ['math.abz(1)', ['did you mean `math.abs`?']],
+    ['soruce.port > 1 || source.prot > 1u', ['did you mean `source`?', 'did you mean `port`?']],
+    ['"a".startsWith("a", 1)', ['give it what docs/cel.md says that it takes']],
+    ['wholly_unknown == 1', ['correct the name; docs/cel.md lists all of them']],
+  ])('names in %s that nobody knows', async (rule, hints) => {
+    const text = `config: {customFunctions: 'isInner() { true }'}
+gateways: {default: {port: 80}}
+routes: [{policies: {authorization: {rules: [{require: ${JSON.stringify(rule)}}]}}, ${backends}}]`;
+    const loaded = await loadConfig({ kind: 'text', name: 'config.yaml', text }, { env: {} });
+    const found = lint(loaded).filter(({ code }) => code === 'GW_LINT_UNKNOWN_NAME');
+    expect(found.map(({ hint }) => hint)).toEqual(hints);
+  });
+
   test('counts a login on the gateway as one for its routes', async () => {
     const policies = 'policies: {authorization: {rules: ["jwt.sub == \\"a\\""]}}';
     expect(await codesOf(`{${policies}, ${backends}}`)).toContain('GW_LINT_UNSET_VARIABLE');

@@ -287,7 +287,10 @@ describe('the trace gate', () => {
     const threads = [new TraceGate(control.buffer), new TraceGate(control.buffer)];
     expect(threads[0]?.watched()).toBe(false);
     const slots = [control.wait(), control.wait()];
-    expect([threads[0]?.claim(), threads[1]?.claim(), threads[0]?.claim()]).toEqual([...slots, -1]);
+    expect([threads[0]?.claim(() => true), threads[1]?.claim(() => true), threads[0]?.claim(() => true)]).toEqual([
+      ...slots,
+      -1,
+    ]);
     expect(threads[0]?.watched()).toBe(false);
   });
 
@@ -297,7 +300,7 @@ describe('the trace gate', () => {
     expect(gate.withdraw(first)).toBe(true);
     gate.release(first);
     const second = gate.wait();
-    expect(gate.claim()).toBe(second);
+    expect(gate.claim(() => true)).toBe(second);
     expect(gate.withdraw(second)).toBe(false);
     expect(gate.wait()).not.toBe(second);
   });
@@ -305,7 +308,7 @@ describe('the trace gate', () => {
   test('followers keep it open and claim nothing', () => {
     const gate = new TraceGate();
     gate.follow();
-    expect([gate.watched(), gate.followed(), gate.claim()]).toEqual([true, true, -1]);
+    expect([gate.watched(), gate.followed(), gate.claim(() => true)]).toEqual([true, true, -1]);
     gate.unfollow();
     expect(gate.watched()).toBe(false);
   });
