@@ -1,6 +1,22 @@
-import type { GatewayConfig, HttpRoute, TargetedPolicy, TcpRoute } from '../../src/config/ir/index.ts';
+import type {
+  Backend,
+  GatewayConfig,
+  HttpRoute,
+  NamedBackend,
+  TargetedPolicy,
+  TcpRoute,
+} from '../../src/config/ir/index.ts';
 import type { AnyRoute } from './target.ts';
-import { backendFits, describeTarget, listenerFit, policySource, routeFit, routeSource, serviceFit } from './target.ts';
+import {
+  backendFits,
+  describeTarget,
+  listenerFit,
+  memberFits,
+  policySource,
+  routeFit,
+  routeSource,
+  serviceFit,
+} from './target.ts';
 
 /** A policy without effect. */
 export interface IdlePolicy {
@@ -67,12 +83,22 @@ function isAttached(config: GatewayConfig, { target, policy }: TargetedPolicy): 
     case 'route':
       return allRoutes(config).some((route) => routeFit(target, route) !== null);
     case 'backend':
-      return policy.kind === 'backend' && config.backends.some((named) => backendFits(target, named));
+      return policy.kind === 'backend' && config.backends.some((named) => fitsBackend(target, named));
     case 'service':
       return policy.kind === 'backend' && config.services.some((service) => fitsService(target, service));
     default:
       return false; // a file has no listener sets
   }
+}
+
+function fitsBackend(target: TargetedPolicy['target'], named: NamedBackend): boolean {
+  return backendFits(target, named) || membersOf(named.backend).some((name) => memberFits(target, named, name));
+}
+
+/** Names of the services of a backend that has several. */
+function membersOf(backend: Backend): string[] {
+  if (backend.kind === 'models') return backend.models.flatMap((model) => membersOf(model.backend));
+  return backend.kind === 'ai' ? backend.groups.flat().map(({ name }) => name) : [];
 }
 
 function fitsService(target: TargetedPolicy['target'], service: GatewayConfig['services'][number]): boolean {

@@ -1,4 +1,4 @@
-import { credentialHeaders } from '../../../src/shared/credentials.ts';
+import { credentialHeaders, isHeaderModifier } from '../../../src/shared/credentials.ts';
 import { REDACTED } from '../../../src/shared/secret.ts';
 import type { Found, LintRule, LintSubject } from '../finding.ts';
 import { walk, type Path } from '../walk.ts';
@@ -12,6 +12,8 @@ const SECRETS: readonly { readonly key: string; readonly inside: string | null; 
   { key: 'signingKey', inside: null, hint: fileHint('signingKey') },
   { key: 'key', inside: 'backendAuth', hint: fileHint('key') },
   { key: 'key', inside: 'credentials', hint: fileHint('key') },
+  { key: 'key', inside: 'auth', hint: fileHint('key') },
+  { key: 'apiKey', inside: 'params', hint: fileHint('apiKey') },
 ];
 
 function fileHint(key: string): string {
@@ -47,5 +49,5 @@ function knownSecret(path: Path, value: string): { readonly what: string; readon
 
 /** Where headers are written as they stand, and not as expressions. */
 function isLiteral(name: string): boolean {
-  return name === 'requestHeaderModifier' || name === 'responseHeaderModifier' || name === 'otlp' || name === 'tracing';
+  return isHeaderModifier(name) || name === 'otlp' || name === 'tracing';
 }

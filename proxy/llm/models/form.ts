@@ -44,3 +44,30 @@ function open(contentType: string) {
     return null;
   }
 }
+
+/** The same form with another text in its field `model`; as it is where no such part is found. */
+export function withFormModel(bytes: Uint8Array, contentType: string, model: string): Uint8Array {
+  const boundary = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType);
+  if (boundary === null) return bytes;
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const mark = Buffer.from(`--${boundary[1] ?? boundary[2] ?? ''}`);
+  for (let at = body.indexOf(mark); at !== -1;) {
+    const next = body.indexOf(mark, at + mark.length);
+    const end = next === -1 ? body.length : next;
+    const head = body.indexOf('\r\n\r\n', at);
+    if (head !== -1 && head < end && isModelField(body.toString('latin1', at + mark.length, head)))
+      // The line break before the next mark belongs to the mark.
+      return Buffer.concat([
+        body.subarray(0, head + 4),
+        Buffer.from(model),
+        body.subarray(next === -1 ? end : end - 2),
+      ]);
+    at = next;
+  }
+  return bytes;
+}
+
+function isModelField(head: string): boolean {
+  const disposition = /^content-disposition:(.*)$/im.exec(head)?.[1] ?? '';
+  return /;\s*name="?model"?\s*(;|$)/i.test(disposition.trim()) && !/;\s*filename/i.test(disposition);
+}

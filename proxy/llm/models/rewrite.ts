@@ -3,9 +3,10 @@ import type { HttpRequest } from '../../exchange/message.ts';
 import { pathOf, queryOf } from '../../exchange/message.ts';
 import { withPathModel } from '../path-model.ts';
 import { withQueryModel } from '../realtime/watch.ts';
+import { withFormModel } from './form.ts';
 import type { Named, ReadRequest } from './requested.ts';
 
-/** Writes another model where the request named one; forms stay as they are. What is known of the body afterwards. */
+/** Writes another model where the request named one. What is known of the body afterwards. */
 export function rewriteModel(request: HttpRequest, named: Named, model: string): ReadRequest | null {
   if (named.in === 'query') {
     request.target = withQueryModel(request.target, model);
@@ -16,10 +17,18 @@ export function rewriteModel(request: HttpRequest, named: Named, model: string):
     return null;
   }
   const { json } = named.read;
-  if (json === null) return named.read;
+  if (json === null) return rewriteForm(request, named.read, model);
   const changed = { ...json, model };
   const bytes = Buffer.from(JSON.stringify(changed));
   request.body = new BufferedBody(bytes);
   request.headers.remove('content-length');
   return { bytes, json: changed };
+}
+
+/** Forms are not rendered for a service later, so the name that it knows is written here. */
+export function rewriteForm(request: HttpRequest, { bytes }: ReadRequest, model: string): ReadRequest {
+  const changed = withFormModel(bytes, request.headers.get('content-type') ?? '', model);
+  request.body = new BufferedBody(changed);
+  request.headers.remove('content-length');
+  return { bytes: changed, json: null };
 }

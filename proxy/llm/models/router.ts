@@ -10,8 +10,8 @@ import type { RouteTypes } from '../route-type.ts';
 import { listed, modelQuery, single, type ModelQuery } from './listing.ts';
 import { modelDenied, modelNotAllowed, modelNotFound, targetNotFound } from './refusals.ts';
 import { requestedModel, type Named, type ReadRequest } from './requested.ts';
-import { rewriteModel } from './rewrite.ts';
-import { isAllowed, ModelTable } from './table.ts';
+import { rewriteForm, rewriteModel } from './rewrite.ts';
+import { type Entry, isAllowed, ModelTable } from './table.ts';
 import { compileVirtual, type Choose } from './virtual.ts';
 
 /** What becomes of a request: `read` is its body as it is now, where it was read. */
@@ -78,7 +78,7 @@ export class ModelRouter<T> {
       const found = this.#table.find(exchange, name, { internal: false });
       if (found.kind !== 'found') return refused(exchange, name, found.kind === 'denied' ? modelDenied : modelNotFound);
       report(exchange, name, `the model ${found.entry.model.name}`);
-      return { kind: 'target', target: found.entry.target, read };
+      return this.#served(exchange, found.entry, read);
     }
     const choice = choose(exchange);
     if (choice.kind === 'refused') return refused(exchange, name, choice.refusal);
@@ -91,7 +91,13 @@ export class ModelRouter<T> {
     if (found.kind === 'unknown') return refused(exchange, name, targetNotFound(name, choice.name));
     report(exchange, name, `${choice.name}, by the model ${found.entry.model.name}`);
     const rewritten = rewriteModel(exchange.request, requested, choice.name);
-    return { kind: 'target', target: found.entry.target, read: rewritten };
+    return this.#served(exchange, found.entry, rewritten);
+  }
+
+  #served({ request }: Exchange, { model, target }: Entry<T>, read: ReadRequest | null): Resolution<T> {
+    const pinned = model.backend.groups[0]?.[0]?.model;
+    if (read === null || read.json !== null || pinned === undefined) return { kind: 'target', target, read };
+    return { kind: 'target', target, read: rewriteForm(request, read, pinned) };
   }
 
   // ── lists ──

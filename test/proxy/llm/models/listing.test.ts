@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { Headers } from '../../../../proxy/exchange/headers.ts';
+import { listed, modelQuery } from '../../../../proxy/llm/models/listing.ts';
+
+function asked(target: string, headers: Record<string, string> = {}) {
+  return modelQuery({ target, headers: Headers.from(Object.entries(headers)) });
+}
+
+function shapeOf(query: ReturnType<typeof asked>): readonly string[] {
+  return query === undefined ? [] : Object.keys(query.shape.all([]));
+}
+
+describe('a request for models', () => {
+  test.each([
+    ['/v1/models', undefined],
+    ['/v1/models/', undefined],
+    ['/models', undefined],
+    ['/v1/models?limit=5', undefined],
+    ['/v1/models/gpt-5', 'gpt-5'],
+    ['/v1/models/meta%2Fllama:7b', 'meta/llama:7b'],
+    ['/models/a/b/', 'a/b'],
+    ['/v1/models/%zz', '%zz'],
+  ])('%s is one for %p', (target, id) => {
+    expect(asked(target)).toMatchObject({ id });
+    expect(shapeOf(asked(target))).toEqual(['data', 'object']);
+  });
+
+  test.each([
+    '/v1/chat/completions',
+    '/v1/modelsx',
+    '/v1beta/models/g:generateContent',
+    '/v1/models/g:streamGenerateContent',
+    '/x/models',
+  ])('%s is none', (target) => {
+    expect(asked(target)).toBeUndefined();
+  });
+
+  test('is answered in the shape of its client', () => {
+    expect(shapeOf(asked('/v1/models', { 'anthropic-version': '2023-06-01' }))).toEqual([
+      'data',
+      'has_more',
+      'first_id',
+      'last_id',
+    ]);
+    expect(shapeOf(asked('/v1beta/models'))).toEqual(['models']);
+    expect(shapeOf(asked('/v1/models?key=x'))).toEqual(['models']);
+    expect(shapeOf(asked('/v1/models', { 'x-goog-api-key': 'x' }))).toEqual(['models']);
+  });
+
+  test('names the first and last of a list for Anthropic, and nothing of an empty one', () => {
+    const query = asked('/v1/models', { 'anthropic-version': '2023-06-01' });
+    const body = (ids: readonly string[]) => {
+      const answer = query && listed(query, ids, 1_700_000_000);
+      return JSON.parse(Buffer.from((answer?.body as { bytes?: Uint8Array }).bytes ?? []).toString());
+    };
+    expect(body(['a', 'b'])).toMatchObject({ first_id: 'a', last_id: 'b', has_more: false });
+    expect(body(['a']).data[0].created_at).toBe('2023-11-14T22:13:20Z');
+    expect(body([])).toEqual({ data: [], has_more: false, first_id: null, last_id: null });
+  });
+});
