@@ -7,7 +7,7 @@ import type { LlmFacts } from '../exchange/llm-facts.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { Attempt } from './call.ts';
-import { badResponse, LlmFailure } from './failure.ts';
+import { badResponse, failureOf } from './failure.ts';
 import { bodyTold, clientFormat, wireFormat } from './formats/registry.ts';
 import { shownNames } from './formats.ts';
 import { parseObject } from './json.ts';
@@ -41,9 +41,10 @@ export class LlmAnswer {
       await this.#take(response);
       return null;
     } catch (error) {
-      if (!(error instanceof LlmFailure)) throw error;
+      const failure = failureOf(error, 'response');
+      if (failure === undefined) throw error;
       response.body.cancel();
-      return error.refusal('response');
+      return failure.refusal('response');
     }
   }
 

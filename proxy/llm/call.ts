@@ -10,7 +10,7 @@ import type { Outcome } from '../policy/contract.ts';
 import { next } from '../policy/contract.ts';
 import { LlmAnswer } from './answer.ts';
 import { detectedRequest, watchAnswer } from './detect/watch.ts';
-import { badRequest, LlmFailure } from './failure.ts';
+import { badRequest, failureOf, type LlmFailure } from './failure.ts';
 import { shownNames } from './formats.ts';
 import { bool, number, object, text } from './json.ts';
 import type { ReadRequest } from './models/requested.ts';
@@ -330,6 +330,7 @@ function unsupported({ provider }: LlmService, type: RouteType): LlmFailure {
 }
 
 function failed(error: unknown): Outcome {
-  if (error instanceof LlmFailure) return { kind: 'fail', refusal: error.refusal('request') };
+  const failure = failureOf(error, 'request');
+  if (failure !== undefined) return { kind: 'fail', refusal: failure.refusal('request') };
   throw error;
 }

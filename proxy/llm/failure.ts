@@ -50,3 +50,11 @@ export function badRequest(message: string): LlmFailure {
 export function badResponse(message: string): LlmFailure {
   return new LlmFailure('response', message);
 }
+
+/** The failure that an error is; undefined for what is a fault of the gateway. */
+export function failureOf(error: unknown, side: 'request' | 'response'): LlmFailure | undefined {
+  if (error instanceof LlmFailure) return error;
+  // What JSON can be read may be nested too deeply to be walked or written.
+  if (!(error instanceof RangeError)) return undefined;
+  return side === 'request' ? badRequest('body is nested too deeply') : badResponse('body is nested too deeply');
+}

@@ -39,7 +39,7 @@ export class LlmStream {
       fault: (type, data) => {
         throw new Error(`${type}: ${messageIn(data)}`);
       },
-      end: (error) => this.#end(error, writer),
+      end: (error) => this.#end(error, { writer, output }),
     };
   }
 
@@ -82,13 +82,15 @@ export class LlmStream {
     }
   }
 
-  #end(error: Error | null, writer: EventWriter): void {
+  #end(error: Error | null, { writer, output }: { writer: EventWriter; output: StreamOutput }): void {
     const { translator } = this.#options;
     // Whoever has said everything may hang up as they like.
     if (error === null || this.#done || translator?.complete === true) {
       translator?.end(this.#done, writer);
       return;
     }
+    // Of the service's own bytes, the last may be half an event.
+    if (translator === null) output.write('\n\n');
     const { name, data } = this.#options.client.streamError(`upstream stream was cut: ${error.message}`);
     writer.event(name, data);
   }

@@ -3,18 +3,20 @@ import { compact, list, number, object, objects, text } from '../../json.ts';
 import { newId } from '../ids.ts';
 import { badResponse } from '../../failure.ts';
 
-const FINISH_REASONS: Readonly<Record<string, string>> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  pause_turn: 'stop',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  tool_use: 'tool_calls',
-  refusal: 'content_filter',
-};
+const FINISH_REASONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    end_turn: 'stop',
+    stop_sequence: 'stop',
+    pause_turn: 'stop',
+    max_tokens: 'length',
+    model_context_window_exceeded: 'length',
+    tool_use: 'tool_calls',
+    refusal: 'content_filter',
+  }),
+);
 
 export function finishReason(stop: JsonValue | undefined): string {
-  return (typeof stop === 'string' ? FINISH_REASONS[stop] : undefined) ?? 'stop';
+  return (typeof stop === 'string' ? FINISH_REASONS.get(stop) : undefined) ?? 'stop';
 }
 
 export interface CompletionOptions {

@@ -5,17 +5,19 @@ import { object, objects, text } from '../../json.ts';
 import { newId } from '../ids.ts';
 import { messageOf, messageUsage, toolInput } from '../message-answer.ts';
 
-const STOP_REASONS: Readonly<Record<string, string>> = {
-  stop: 'end_turn',
-  length: 'max_tokens',
-  tool_calls: 'tool_use',
-  function_call: 'tool_use',
-  content_filter: 'refusal',
-};
+const STOP_REASONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    stop: 'end_turn',
+    length: 'max_tokens',
+    tool_calls: 'tool_use',
+    function_call: 'tool_use',
+    content_filter: 'refusal',
+  }),
+);
 
 /** Some services say `stop` after calls too; a client would not run them. */
 export function stopReason(finish: string | null, withCalls: boolean): string {
-  const reason = (finish === null ? undefined : STOP_REASONS[finish]) ?? 'end_turn';
+  const reason = (finish === null ? undefined : STOP_REASONS.get(finish)) ?? 'end_turn';
   return reason === 'end_turn' && withCalls ? 'tool_use' : reason;
 }
 
