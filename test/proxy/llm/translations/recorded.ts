@@ -1,4 +1,5 @@
 import { Headers } from '../../../../proxy/exchange/headers.ts';
+import { LlmFailure } from '../../../../proxy/llm/failure.ts';
 import type { JsonObject } from '../../../../proxy/exchange/attributes.ts';
 import type {
   BodyTranslation,
@@ -93,4 +94,14 @@ export function deltas(written: readonly Written[]): readonly unknown[] {
     const finish = choice['finish_reason'] === null ? {} : { finish: choice['finish_reason'] };
     return { ...(choice['delta'] as JsonObject), ...finish, ...usage }; // of a choice
   });
+}
+
+/** Undefined for what is refused; anything else that is thrown is a bug. */
+export function unlessRefused<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof LlmFailure) return undefined;
+    throw error;
+  }
 }
