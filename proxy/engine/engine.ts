@@ -19,7 +19,8 @@ import {
   effectiveGatewayPolicies,
   effectiveRoutePolicies,
 } from '../policy/effective.ts';
-import type { Expression, Expressions } from '../expression/contract.ts';
+import type { Expression, Expressions, LlmContents } from '../expression/contract.ts';
+import { notingLlmContents } from '../expression/llm-contents.ts';
 import type { PolicyDeps } from '../policy/contract.ts';
 import { compileGates, type ConnectionGate } from '../policy/network/gates.ts';
 import {
@@ -37,6 +38,7 @@ import type { Services } from '../services/contract.ts';
 import type { BackendSeries, RouteSeries, ThreadMetrics } from '../telemetry/thread-metrics.ts';
 import { compileObservability, type Observability } from '../telemetry/observability.ts';
 import { ModelRouter } from '../llm/models/router.ts';
+import { PriceList } from '../llm/cost/price-list.ts';
 import { LlmBackend } from './llm-backend.ts';
 import { BackendProgram, type MirrorProgram, RouteProgram } from './program.ts';
 
@@ -71,6 +73,10 @@ export class Engine {
   readonly gates: readonly ConnectionGate[];
   /** What is told about requests when they have ended. */
   readonly observability: Observability;
+  /** What calls of language models cost. */
+  readonly prices: PriceList;
+  /** What some expression wants to know of them. */
+  readonly llmContents: LlmContents;
   readonly #deps: EngineDeps;
   readonly #policyDeps: PolicyDeps;
   readonly #binds: ReadonlyMap<string, EngineBind>;
@@ -90,11 +96,14 @@ export class Engine {
       rows: options.rows,
       locality: config.process.locality,
     });
+    const noting = notingLlmContents(options.deps.expressions(config));
+    this.llmContents = noting.contents;
+    this.prices = new PriceList(config.modelCatalog);
     this.#policyDeps = {
       ...options.deps.policies,
       maxBufferSize: config.frontend.http.maxBufferSize,
       streamIdleTimeoutMs: config.frontend.http.streamIdleTimeoutMs,
-      expressions: options.deps.expressions(config),
+      expressions: noting.expressions,
       services: options.deps.services(this.backends),
       cloud: cloudOf(options.deps.cloud ?? noCloudAccess, config.process.credentialEnvironment ?? {}),
     };

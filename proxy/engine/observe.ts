@@ -4,6 +4,7 @@ import type { AccessLog } from '../telemetry/access-log.ts';
 import { type Observability, passes } from '../telemetry/observability.ts';
 import { encodeLogRecord, encodeSpan } from '../telemetry/otlp/encode.ts';
 import type { Attribute, Span } from '../telemetry/spans/span.ts';
+import { costAttributes } from '../telemetry/model-fields.ts';
 import type { TraceContext } from '../telemetry/spans/trace-context.ts';
 import { wallClockMs } from '../../src/shared/log.ts';
 import type { InFlight } from './in-flight.ts';
@@ -62,6 +63,7 @@ function serverSpan(flight: InFlight, record: AccessRecord, fields: readonly Att
   const general: readonly Attribute[] = [
     ['url.scheme', request.scheme],
     ['network.protocol.version', PROTOCOL_VERSIONS[request.version]],
+    ...costAttributes(record.llm),
   ];
   const given = new Set(fields.map(([key]) => key));
   return {

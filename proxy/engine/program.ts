@@ -3,6 +3,7 @@ import type { ResolvedBackend } from '../backends/resolved.ts';
 import type { BackendPipeline, RoutePipeline } from '../policy/pipeline.ts';
 import type { MirrorPlan } from '../policy/request-mirror/compile.ts';
 import type { NamedResponseStep } from '../policy/run.ts';
+import type { GenAiSeries } from '../telemetry/gen-ai-series.ts';
 import type { BackendSeries, RouteSeries } from '../telemetry/thread-metrics.ts';
 import type { ModelRouter } from '../llm/models/router.ts';
 import type { LlmBackend } from './llm-backend.ts';
@@ -59,6 +60,7 @@ export class BackendProgram {
   readonly #series: RouteSeries;
   #http: BackendSeries | null = null;
   #http2: BackendSeries | null = null;
+  #models: BackendSeries | null = null;
 
   constructor(parts: {
     resolved: ResolvedBackend;
@@ -76,8 +78,14 @@ export class BackendProgram {
     this.#series = parts.series;
   }
 
+  /** Numbers of a model under the route. */
+  model(provider: string, requested: string, answered: string): GenAiSeries {
+    return this.#series.model(provider, requested, answered);
+  }
+
   /** Numbers of this backend under its route. */
   series(protocol: string): BackendSeries {
+    if (protocol === 'llm') return (this.#models ??= this.#series.backend(this.resolved.name, 'llm'));
     if (protocol === 'h2') return (this.#http2 ??= this.#series.backend(this.resolved.name, 'h2'));
     return (this.#http ??= this.#series.backend(this.resolved.name, 'http'));
   }

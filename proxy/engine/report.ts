@@ -4,6 +4,7 @@ import type { Delivery } from '../exchange/transport.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { AccessRecord } from '../telemetry/access-fields.ts';
 import type { InFlight } from './in-flight.ts';
+import { settleLlm } from './llm-report.ts';
 import { tellFinished } from './observe.ts';
 
 const TIMEOUTS: ReadonlySet<number> = new Set([408, 504]);
@@ -11,6 +12,7 @@ const TIMEOUTS: ReadonlySet<number> = new Set([408, 504]);
 /** The end of an exchange: the endpoint's account, numbers, log record, last trace event. */
 export function finish(flight: InFlight, delivery: Delivery): void {
   flight.runtime.live.delete(flight);
+  settleLlm(flight);
   flight.accountAttempt(flight.outcome(delivery));
   flight.exchange.ended();
   flight.endedAt = performance.now();
@@ -48,7 +50,7 @@ function reasonOf(flight: InFlight, delivery: Delivery): Reason | 'Upstream' {
 function countRequest(flight: InFlight, delivery: Delivery, durationMs: number): void {
   const { exchange, upstreamStartedAt, upstreamHeadAt } = flight;
   const series =
-    flight.backend?.series(flight.protocol) ??
+    flight.backend?.series(flight.llm === null ? flight.protocol : 'llm') ??
     flight.program?.unanswered ??
     flight.listener?.unrouted ??
     flight.engine.unplaced;
@@ -97,12 +99,19 @@ function recordOf(flight: InFlight, delivery: Delivery, durationMs: number): Acc
     traceId: span?.context.traceId,
     spanId: span?.context.spanId,
     jwtSubject: subjectOf(exchange),
-    protocol: flight.protocol === '' ? undefined : flight.protocol,
+    protocol: protocolOf(flight),
+    llm: flight.llm?.facts,
     retryAttempt: flight.retries,
     error: errorOf(flight, delivery) ?? undefined,
     reason: reasonOf(flight, delivery),
     durationMs,
   };
+}
+
+/** What is spoken to the backend; undefined before anything is. */
+function protocolOf({ llm, protocol }: InFlight): string | undefined {
+  if (llm !== null) return 'llm';
+  return protocol === '' ? undefined : protocol;
 }
 
 /** `sub` of the verified token. */

@@ -6,6 +6,7 @@ import { stripRequestHopByHop } from '../exchange/hop-by-hop.ts';
 import type { HttpRequest, HttpResponse } from '../exchange/message.ts';
 import { refuse, type Refusal } from '../exchange/refusal.ts';
 import type { Transport } from '../exchange/transport.ts';
+import { watchedBody } from '../exchange/watched-body.ts';
 import { systemClock } from '../exchange/wait.ts';
 import { arrivalContext } from '../expression/arrival-context.ts';
 import { chooseListener, hostOf, placementOf } from '../listener/choose.ts';
@@ -218,7 +219,7 @@ async function forwardTo(
 
 /** Reads what has to be understood of a request to a language model. */
 function beginLlm(flight: InFlight, { members }: LlmBackend, read: ReadRequest | null): Promise<Refusal | null> {
-  flight.llm = new LlmCall(flight.exchange, readOptions(flight), read);
+  flight.llm = new LlmCall(flight.exchange, { ...readOptions(flight), contents: flight.engine.llmContents }, read);
   return flight.llm.read(members.map(({ service }) => service));
 }
 
@@ -257,8 +258,14 @@ function send(flight: InFlight, response: HttpResponse): void {
   flight.response = response;
   flight.respondedAt = performance.now();
   recordResponseBody(flight, response);
+  if (flight.llm !== null) followPace(flight.llm, response);
   if (exchange.trace !== null) response.body = tracing.finalResponse(flight, exchange.trace, response);
   exchange.transport.respond(response, (delivery) => finish(flight, delivery));
+}
+
+/** Notes when parts of a streamed answer reach the transport: nothing of the gateway comes between. */
+function followPace({ facts: { streaming, pace } }: LlmCall, response: HttpResponse): void {
+  if (streaming) response.body = watchedBody(response.body, () => pace.left(performance.now()));
 }
 
 /** A defect or an unforeseen fault: this request fails, nothing else does. */

@@ -1,3 +1,5 @@
+import type { RateName, Rates } from '../../src/config/ir/model-catalog.ts';
+import { LlmPace } from './llm-pace.ts';
 import type { LlmUsage } from './llm-usage.ts';
 
 export interface PromptMessageFacts {
@@ -23,20 +25,11 @@ export interface LlmParams {
   readonly dimensions?: number | undefined;
 }
 
-/** Dollars. */
-export interface LlmCost {
-  readonly total: number;
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly reasoning: number;
-  readonly inputAudio: number;
-  readonly outputAudio: number;
-}
+/** Trillionths of a dollar. */
+export type LlmCost = Readonly<Record<RateName | 'total', bigint>>;
 
-/** Dollars for a million tokens. */
-export type LlmCostRates = Partial<Readonly<Record<Exclude<keyof LlmCost, 'total'>, number>>>;
+/** What came of looking for the prices of a model. */
+export type CatalogStatus = 'exact' | 'unpriced' | 'missing' | 'noCatalog';
 
 /** What is known of one call of a language model: for expressions, logs, metrics and traces. Filled as it goes on. */
 export class LlmFacts {
@@ -59,13 +52,40 @@ export class LlmFacts {
   timeToFirstTokenMs: number | null = null;
   timePerOutputTokenMs: number | null = null;
   cost: LlmCost | null = null;
-  costRates: LlmCostRates | null = null;
+  /** Dollars for a million tokens, as decimal texts. */
+  costRates: Rates | null = null;
+  /** Where the answer is on its way to the client. */
+  pace = new LlmPace();
   /** Collected when something reads them. */
   prompt: readonly PromptMessageFacts[] | null = null;
   completion: readonly string[] | null = null;
   toolCalls: readonly ToolCallFacts[] | null = null;
   /** A count of tokens that the request asked for. */
   countTokens: number | null = null;
+  #settleListeners: (() => void)[] | null = null;
+
+  /** Another attempt begins: what an answer has told before is of no interest any more. */
+  beginAttempt(): void {
+    this.responseModel = null;
+    this.usage = null;
+    this.excludesCache = false;
+    this.completion = null;
+    this.toolCalls = null;
+    this.countTokens = null;
+    this.pace = new LlmPace();
+  }
+
+  /** Calls `listener` once when the call is over and everything about it is known. */
+  onSettled(listener: () => void): void {
+    (this.#settleListeners ??= []).push(listener);
+  }
+
+  /** Called by the owner of the exchange at its end; later calls do nothing. */
+  settled(): void {
+    const listeners = this.#settleListeners;
+    this.#settleListeners = null;
+    if (listeners !== null) for (const listener of listeners) listener();
+  }
 
   /** Input with what came out of, or went into, the service's cache; what was counted here when the service tells nothing. */
   get inputTokens(): number | null {

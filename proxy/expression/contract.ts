@@ -21,10 +21,18 @@ export interface EvalContext {
   readonly startedAt?: number | undefined;
 }
 
+/** Parts of calls of language models that are collected only when something reads them. */
+export interface LlmContents {
+  readonly prompt: boolean;
+  readonly completion: boolean;
+  readonly toolCalls: boolean;
+}
+
 /** What has to be collected before an expression can be evaluated. */
 export interface Reads {
   readonly requestBody: boolean;
   readonly responseBody: boolean;
+  readonly llm: LlmContents;
   /** Names of the variables mentioned (`jwt`, `request`, …); every one for `variables()`. */
   readonly variables: ReadonlySet<string>;
 }

@@ -13,6 +13,7 @@ import { CompiledExpression, type Report } from './expression.ts';
 import { stateFor } from './state.ts';
 import type { WorkloadFacts } from './variables/connection.ts';
 import { gatewayHost, type EnvironmentFacts } from './variables/host.ts';
+import { llmContentsOf } from './llm-contents.ts';
 import { readsBody } from './variables/message.ts';
 
 /** What expressions depend on besides the request. */
@@ -68,6 +69,7 @@ function readsOf(mentions: readonly Mention[]): Reads {
   return {
     requestBody: mentions.some(({ variable, path }) => variable === 'request' && readsBody(path)),
     responseBody: mentions.some(({ variable, path }) => variable === 'response' && readsBody(path)),
+    llm: llmContentsOf(mentions),
     variables: new Set(mentions.map(({ variable }) => variable)),
   };
 }

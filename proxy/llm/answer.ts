@@ -6,7 +6,10 @@ import type { Headers } from '../exchange/headers.ts';
 import type { LlmFacts } from '../exchange/llm-facts.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
+import type { LlmContents } from '../expression/contract.ts';
 import type { Attempt } from './call.ts';
+import { contentsOf } from './contents/answer.ts';
+import { GatheredContents } from './contents/gathered.ts';
 import { badResponse, failureOf } from './failure.ts';
 import { bodyTold, clientFormat, wireFormat } from './formats/registry.ts';
 import { shownNames } from './formats.ts';
@@ -16,10 +19,12 @@ import { codingOf, decoded, decoderOf } from './stream/content-coding.ts';
 import { decodedBody } from './stream/decoded-body.ts';
 import { eventBody, type Framing } from './stream/event-body.ts';
 import { LlmStream } from './stream/llm-stream.ts';
-import { overwrite } from './usage/told.ts';
+import { overwrite, tellContents } from './usage/told.ts';
 
 export interface AnswerOptions extends Attempt {
   readonly limitBytes: number;
+  /** What some expression reads. */
+  readonly contents: LlmContents;
 }
 
 /** The answer of a service on its way to the client: whole, or as a stream. */
@@ -118,6 +123,12 @@ export class LlmAnswer {
     const format = upstreamFormat(plan);
     const told = format === null ? bodyTold(type)?.(answer) : wireFormat(format).answer(body);
     if (told !== undefined) overwrite(this.#facts, told);
+    if (format !== null && this.#gathers) tellContents(this.#facts, contentsOf(format, body));
+  }
+
+  get #gathers(): boolean {
+    const { contents } = this.#options;
+    return contents.completion || contents.toolCalls;
   }
 
   // ── streams ──
@@ -131,8 +142,8 @@ export class LlmAnswer {
     const source: Body = coding === null ? response.body : decodedBody(response.body, decoderOf(coding));
     const stream = new LlmStream({
       facts: this.#facts,
-      startedAt: this.#exchange.startedAt,
       upstream: wireFormat(upstream),
+      gathered: this.#gathers ? new GatheredContents(upstream) : null,
       client: clientFormat(type),
       translator: translated?.stream?.() ?? null,
     });

@@ -8,7 +8,9 @@ import { pathOf } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { Outcome } from '../policy/contract.ts';
 import { next } from '../policy/contract.ts';
+import type { LlmContents } from '../expression/contract.ts';
 import { LlmAnswer } from './answer.ts';
+import { promptOf } from './contents/prompt.ts';
 import { detectedRequest, watchAnswer } from './detect/watch.ts';
 import { badRequest, failureOf, type LlmFailure } from './failure.ts';
 import { shownNames } from './formats.ts';
@@ -26,6 +28,11 @@ import { countTokens } from './tokens/count.ts';
 import { TraceNotes } from './trace-notes.ts';
 import type { TranslatedBody } from './translations/contract.ts';
 
+export interface LlmCallOptions extends ReadOptions {
+  /** What some expression reads. */
+  readonly contents: LlmContents;
+}
+
 /**
  * One request to a language model. The client's body is read once; every attempt makes of it what the service of that
  * attempt wants, and of the answer what the client understands.
@@ -37,7 +44,7 @@ export class LlmCall {
   types: RouteTypes = [];
   /** What the service of the attempt in hand is asked. */
   asked: ProviderRequest = { routeType: 'completions', model: '', streaming: false };
-  readonly #deps: ReadOptions;
+  readonly #deps: LlmCallOptions;
   /** Path of the client, before any service's own takes its place. */
   readonly #path: string;
   readonly #isRead: boolean;
@@ -46,7 +53,7 @@ export class LlmCall {
   #attempt: Attempt | null = null;
 
   /** `read` is the body, where finding the model has read it. */
-  constructor(exchange: Exchange, deps: ReadOptions, read: ReadRequest | null = null) {
+  constructor(exchange: Exchange, deps: LlmCallOptions, read: ReadRequest | null = null) {
     this.exchange = exchange;
     this.#deps = deps;
     this.#isRead = read !== null;
@@ -74,6 +81,7 @@ export class LlmCall {
 
   /** Makes the request one for the service. `respond` when no call is needed. */
   async request(service: LlmService): Promise<Outcome> {
+    this.facts.beginAttempt();
     const type = routeTypeOf(this.#path, service.types);
     this.facts.routeType = shownNames[type];
     this.facts.provider = service.provider.identity;
@@ -97,12 +105,12 @@ export class LlmCall {
   answer(response: HttpResponse): Promise<Refusal | null> | null {
     const attempt = this.#attempt;
     if (attempt === null || attempt.type === 'passthrough' || attempt.type === 'realtime') return null;
-    const { limitBytes } = this.#deps;
+    const { limitBytes, contents } = this.#deps;
     if (attempt.type === 'detect') {
       watchAnswer(response, { facts: this.facts, startedAt: this.exchange.startedAt, limitBytes });
       return null;
     }
-    return new LlmAnswer(this.exchange, this.facts, { ...attempt, limitBytes }).take(response);
+    return new LlmAnswer(this.exchange, this.facts, { ...attempt, limitBytes, contents }).take(response);
   }
 
   /** Looks at the bytes that the service sends through a tunnel; null where nobody has to. */
@@ -174,6 +182,7 @@ export class LlmCall {
     const guarded = await this.#guarded(service, type, enriched);
     if (guarded.kind !== 'pass') return guarded;
     const { body } = guarded;
+    if (this.#deps.contents.prompt) this.facts.prompt = promptOf(type, body);
     if (plan.kind === 'local') return this.#counted(model, body, type);
     if (service.settings.tokenize && isChat(type)) {
       this.facts.countedTokens = await countTokens(model, body, type);

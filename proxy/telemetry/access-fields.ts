@@ -1,4 +1,6 @@
+import type { LlmFacts } from '../exchange/llm-facts.ts';
 import type { Reason } from '../exchange/refusal.ts';
+import { MODEL_FIELDS } from './model-fields.ts';
 
 /** What the access log tells of one request (or one proxied TCP connection); absent values are left out of the line. */
 export interface AccessRecord {
@@ -31,6 +33,8 @@ export interface AccessRecord {
   readonly jwtSubject?: string | undefined;
   /** What is spoken to the backend. */
   readonly protocol?: string | undefined;
+  /** The call of a language model, when it was one. */
+  readonly llm?: LlmFacts | undefined;
   /** The last retry that was made; 0 or absent when there was none. */
   readonly retryAttempt?: number | undefined;
   readonly error?: string | undefined;
@@ -43,8 +47,7 @@ export type FieldValue = string | number | null | undefined;
 /** A default field: its key, and where its value comes from. */
 export type AccessField = readonly [key: string, read: (record: AccessRecord) => FieldValue];
 
-/** In the order of the line. */
-export const ACCESS_FIELDS: readonly AccessField[] = [
+const BEFORE_MODELS: readonly AccessField[] = [
   ['gateway', (record) => record.gateway],
   ['listener', (record) => record.listener],
   ['route_rule', (record) => record.routeRule],
@@ -63,11 +66,24 @@ export const ACCESS_FIELDS: readonly AccessField[] = [
   ['span.id', (record) => record.spanId],
   ['jwt.sub', (record) => record.jwtSubject],
   ['protocol', (record) => record.protocol],
+];
+
+const AFTER_MODELS: readonly AccessField[] = [
   ['retry.attempt', (record) => (record.retryAttempt === 0 ? undefined : record.retryAttempt)],
   ['error', (record) => record.error],
   ['reason', (record) => (record.reason === 'Upstream' ? undefined : record.reason)],
   ['duration', (record) => `${Math.round(record.durationMs)}ms`],
 ];
+
+/** In the order of the line. */
+export const ACCESS_FIELDS: readonly AccessField[] = [...BEFORE_MODELS, ...MODEL_FIELDS, ...AFTER_MODELS];
+
+const MODEL_KEYS: ReadonlySet<string> = new Set(MODEL_FIELDS.map(([key]) => key));
+
+/** Those that requests have which are no calls of language models: most of them are asked for no more. */
+export function withoutModels(fields: readonly AccessField[]): readonly AccessField[] {
+  return fields.filter(([key]) => !MODEL_KEYS.has(key));
+}
 
 /** Only at debug level, in front of the others. */
 export const ID_FIELDS: readonly AccessField[] = [

@@ -1,6 +1,6 @@
 import { formatTime, jsonText, textValue, wallClockMs, type LogFormat } from '../../src/shared/log.ts';
 import type { JsonValue } from '../exchange/attributes.ts';
-import { ACCESS_FIELDS, ID_FIELDS, type AccessField, type AccessRecord } from './access-fields.ts';
+import { ACCESS_FIELDS, ID_FIELDS, type AccessField, type AccessRecord, withoutModels } from './access-fields.ts';
 import type { Attribute } from './spans/span.ts';
 
 const NOTHING: readonly Attribute[] = [];
@@ -21,6 +21,7 @@ export class AccessLog {
   readonly #write: (line: string) => void;
   readonly #now: () => number;
   #fields: readonly AccessField[] = ACCESS_FIELDS;
+  #plainFields: readonly AccessField[] = withoutModels(ACCESS_FIELDS);
   #hidden: ReadonlySet<string> = new Set();
 
   constructor(options: AccessLogOptions) {
@@ -51,11 +52,16 @@ export class AccessLog {
   #arrange(): void {
     const all = this.#debug ? [...ID_FIELDS, ...ACCESS_FIELDS] : ACCESS_FIELDS;
     this.#fields = all.filter(([key]) => !this.#hidden.has(key));
+    this.#plainFields = withoutModels(this.#fields);
+  }
+
+  #fieldsOf({ llm }: AccessRecord): readonly AccessField[] {
+    return llm === undefined ? this.#plainFields : this.#fields;
   }
 
   #text(record: AccessRecord, additions: readonly Attribute[]): string {
     let line = `${formatTime(this.#now())}\tinfo\trequest`;
-    for (const [key, read] of this.#fields) {
+    for (const [key, read] of this.#fieldsOf(record)) {
       const value = read(record);
       if (value === undefined || value === null || value === '') continue;
       line += ` ${key}=${key === 'error' ? jsonText(value) : textValue(value)}`;
@@ -66,7 +72,7 @@ export class AccessLog {
 
   #json(record: AccessRecord, additions: readonly Attribute[]): string {
     const line: Record<string, JsonValue> = { level: 'info', time: formatTime(this.#now()), scope: 'request' };
-    for (const [key, read] of this.#fields) {
+    for (const [key, read] of this.#fieldsOf(record)) {
       const value = read(record);
       if (value !== undefined && value !== null && value !== '') line[key] = value;
     }

@@ -17,9 +17,27 @@ const ROUTE_LABELS = ['bind', 'gateway', 'listener', 'route', 'route_rule'];
 export const REQUEST_LABELS: readonly string[] = ['backend', 'protocol', 'method', 'status', 'reason', ...ROUTE_LABELS];
 const CONNECTION_LABELS = ['bind', 'gateway', 'listener', 'protocol'];
 
+/** Of the metrics of language models. */
+export const GEN_AI_LABELS: readonly string[] = [
+  'gen_ai_operation_name',
+  'gen_ai_system',
+  'gen_ai_request_model',
+  'gen_ai_response_model',
+  ...ROUTE_LABELS,
+];
+
 const REQUEST_BUCKETS = [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 40, 80];
 const CONNECT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
 const PROCESSING_BUCKETS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25];
+/** Powers of four. */
+const TOKEN_BUCKETS = Array.from({ length: 14 }, (_, power) => 4 ** power);
+const ANSWER_BUCKETS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const PER_TOKEN_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
+const FIRST_TOKEN_BUCKETS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+
+function genAi(name: string, help: string, buckets: readonly number[]): MetricSpec {
+  return { name, help, kind: 'histogram', labels: GEN_AI_LABELS, buckets };
+}
 
 function histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): MetricSpec {
   return { name, help, kind: 'histogram', unit: 'seconds', labels, buckets };
@@ -82,6 +100,30 @@ export const trafficMetrics = {
     ['kind', 'subtype'],
     REQUEST_BUCKETS,
   ),
+  genAiTokens: {
+    name: 'gen_ai_client_token_usage',
+    help: 'Tokens of calls of language models',
+    kind: 'histogram',
+    labels: ['gen_ai_token_type', ...GEN_AI_LABELS],
+    buckets: TOKEN_BUCKETS,
+  },
+  genAiCost: counter('gen_ai_client_cost_usd_total', 'Dollars that calls of language models cost', GEN_AI_LABELS),
+  genAiRequest: genAi(
+    'gen_ai_server_request_duration',
+    'Seconds from the arrival of a request to a language model to the end of its answer',
+    ANSWER_BUCKETS,
+  ),
+  genAiPerToken: genAi(
+    'gen_ai_server_time_per_output_token',
+    'Seconds for each token of a streamed answer behind the first',
+    PER_TOKEN_BUCKETS,
+  ),
+  genAiFirstToken: genAi(
+    'gen_ai_server_time_to_first_token',
+    'Seconds from the arrival of a request to the first text that left for the client',
+    FIRST_TOKEN_BUCKETS,
+  ),
+  catalogLookups: counter('cost_catalog_lookups_total', 'Looks at the prices of models', ['status', ...GEN_AI_LABELS]),
   telemetryExport: counter('telemetry_export_items_total', 'Spans and log records for receivers of OTLP', [
     'signal',
     'result',

@@ -1,5 +1,6 @@
 import type { Reason } from '../exchange/refusal.ts';
 import { SeriesSlab, type SeriesRegistration } from '../supervisor/shared-metrics.ts';
+import { GenAiSeries } from './gen-ai-series.ts';
 import { LabelSets } from './metric-labels.ts';
 import { trafficMetrics, type MetricSpec, type TrafficMetric } from './metric-catalog.ts';
 
@@ -46,6 +47,7 @@ export class ThreadMetrics {
   readonly #known = new Map<string, Counter | Histogram>();
   readonly #routes = new Map<string, RouteSeries>();
   readonly #connections = new Map<string, ConnectionSeries>();
+  readonly #models = new LabelSets(3);
   #labelSets: LabelSets | null = null;
   #series = 0;
 
@@ -75,6 +77,11 @@ export class ThreadMetrics {
   /** Bounds for values of configured labels; kept over reloads, as the series are. */
   labelSets(count: number): LabelSets {
     return (this.#labelSets ??= new LabelSets(count));
+  }
+
+  /** Bounds for names of models, which clients choose. */
+  get modelSets(): LabelSets {
+    return this.#models;
   }
 
   counter(metric: TrafficMetric, labels: readonly string[]): Counter {
@@ -116,10 +123,17 @@ export class RouteSeries {
   readonly #metrics: ThreadMetrics;
   readonly #labels: readonly string[];
   readonly #backends = new Map<string, BackendSeries>();
+  readonly #models = new Map<readonly string[], GenAiSeries>();
 
   constructor(metrics: ThreadMetrics, labels: readonly string[]) {
     this.#metrics = metrics;
     this.#labels = labels;
+  }
+
+  /** Calls of one model: who serves it, what was asked for, what answered. */
+  model(provider: string, requested: string, answered: string): GenAiSeries {
+    const labels = this.#metrics.modelSets.bounded([provider, requested, answered].map(modelLabel));
+    return memo(this.#models, labels, () => new GenAiSeries(this.#metrics, [...labels, ...this.#labels]));
   }
 
   /** `backend` is empty when none was chosen. */
@@ -278,6 +292,12 @@ export class Histogram {
     this.#cells[cell] = (this.#cells[cell] ?? 0) + 1;
     this.#cells[sum] = (this.#cells[sum] ?? 0) + value;
   }
+}
+
+const MAX_MODEL_NAME = 256;
+
+function modelLabel(name: string): string {
+  return name.length > MAX_MODEL_NAME ? 'other' : orUnknown(name);
 }
 
 function orUnknown(value: string): string {

@@ -4,6 +4,7 @@ import { RecordMap } from '../../../src/cel/value/map.ts';
 import type { EvalContext } from '../contract.ts';
 import { destinationVariable, sourceVariable, type WorkloadFacts } from './connection.ts';
 import { apiKeyVariable, basicAuthVariable, jsonVariable, jwtVariable, metadataVariable } from './credentials.ts';
+import { llmVariable } from './llm.ts';
 import { requestVariable, responseVariable, type IsSensitive } from './message.ts';
 import { backendVariable, proxyVariable } from './progress.ts';
 
@@ -38,6 +39,7 @@ export function gatewayHost(facts: HostFacts, isSensitive: IsSensitive): Host<Ev
     ['extauthz', jsonVariable((attributes) => attributes.extauthz)],
     ['extproc', jsonVariable((attributes) => attributes.extproc)],
     ['metadata', metadataVariable],
+    ['llm', llmVariable],
     ['llmRequest', jsonVariable((attributes) => attributes.llmRequest)],
   ]);
   const variables = new Map(variableNames.map((name) => [name, known.get(name) ?? absent]));

@@ -132,6 +132,7 @@ class EventAnswer implements Onlooker {
     overwrite(this.#options.facts, told);
     if (this.#firstTextAt !== null || !hasText(name, data)) return;
     this.#firstTextAt = performance.now();
+    this.#options.facts.pace.textCame();
     this.#options.facts.timeToFirstTokenMs = this.#firstTextAt - this.#options.startedAt;
   }
 }

@@ -97,8 +97,12 @@ class EventStream {
 
   #data(chunk: Uint8Array, decoder: SseDecoder | AwsEventStreamDecoder): void {
     if (this.#over || this.#finishing) return;
-    if (this.#options.verbatim) this.out.push(chunk);
-    decoder.push(chunk);
+    try {
+      decoder.push(chunk);
+    } finally {
+      // Behind what the follower makes of it: whether there was text in it is known when it leaves.
+      if (this.#options.verbatim) this.out.push(chunk);
+    }
     this.#flush();
     this.#balance();
   }

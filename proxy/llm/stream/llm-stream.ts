@@ -3,16 +3,17 @@ import type { LlmFacts } from '../../exchange/llm-facts.ts';
 import type { WireFormat } from '../formats/contract.ts';
 import { parseObject } from '../json.ts';
 import type { EventWriter, StreamTranslator } from '../translations/contract.ts';
-import { overwrite } from '../usage/told.ts';
+import type { GatheredContents } from '../contents/gathered.ts';
+import { overwrite, tellContents } from '../usage/told.ts';
 import type { StreamFollower, StreamOutput } from './event-body.ts';
 import { encodeEvent } from './sse-encoder.ts';
 
 export interface LlmStreamOptions {
   readonly facts: LlmFacts;
-  /** `performance.now()` at the arrival of the request. */
-  readonly startedAt: number;
   /** What the service speaks. */
   readonly upstream: WireFormat;
+  /** Puts together what is said, where something reads it. */
+  readonly gathered: GatheredContents | null;
   /** What the client speaks. */
   readonly client: WireFormat;
   /** Null: both speak the same, and the client gets the service's own bytes. */
@@ -25,7 +26,7 @@ const DONE = '[DONE]';
 export class LlmStream {
   readonly #options: LlmStreamOptions;
   #first = true;
-  #firstTextAt: number | null = null;
+  #textCame = false;
   #done = false;
 
   constructor(options: LlmStreamOptions) {
@@ -45,11 +46,8 @@ export class LlmStream {
 
   /** Nothing more comes. */
   over(_ending: 'complete' | 'cut' | 'cancelled', _error: Error | null): void {
-    const { facts } = this.#options;
-    const output = facts.usage?.outputTokens ?? 0;
-    if (this.#firstTextAt !== null && output > 1) {
-      facts.timePerOutputTokenMs = (performance.now() - this.#firstTextAt) / (output - 1);
-    }
+    const { facts, gathered } = this.#options;
+    if (gathered !== null) tellContents(facts, gathered.contents);
   }
 
   #event(name: string | null, text: string, writer: EventWriter): void {
@@ -68,18 +66,19 @@ export class LlmStream {
 
   /** Of a stream that nobody translates, only what tells something is read. */
   #worthReading(text: string): boolean {
-    return this.#first || this.#firstTextAt === null || this.#options.upstream.mayTell(text);
+    const { upstream, gathered } = this.#options;
+    return this.#first || !this.#textCame || gathered !== null || upstream.mayTell(text);
   }
 
   #tell(name: string | null, data: JsonObject): void {
-    const { upstream, facts, startedAt } = this.#options;
+    const { upstream, facts, gathered } = this.#options;
     this.#first = false;
     const told = upstream.told(name, data);
     if (told !== null) overwrite(facts, told);
-    if (this.#firstTextAt === null && (upstream.delta(name, data) ?? '') !== '') {
-      this.#firstTextAt = performance.now();
-      facts.timeToFirstTokenMs = this.#firstTextAt - startedAt;
-    }
+    gathered?.event(name, data);
+    if (this.#textCame || (upstream.delta(name, data) ?? '') === '') return;
+    this.#textCame = true;
+    facts.pace.textCame();
   }
 
   #end(error: Error | null, { writer, output }: { writer: EventWriter; output: StreamOutput }): void {

@@ -1,5 +1,6 @@
 import type { LlmFacts } from '../../exchange/llm-facts.ts';
 import type { LlmUsage } from '../../exchange/llm-usage.ts';
+import type { Contents } from '../contents/answer.ts';
 import type { Told } from '../formats/contract.ts';
 
 /** What was told later takes the place of what was told before, number by number. */
@@ -8,6 +9,11 @@ export function overwrite(facts: LlmFacts, { model, usage, countTokens }: Told):
   if (countTokens !== undefined) facts.countTokens = countTokens;
   if (usage === undefined) return;
   facts.usage = facts.usage === null ? usage : merged(facts.usage, usage);
+}
+
+export function tellContents(facts: LlmFacts, { completion, toolCalls }: Contents): void {
+  facts.completion = completion;
+  facts.toolCalls = toolCalls;
 }
 
 function merged(before: LlmUsage, after: LlmUsage): LlmUsage {

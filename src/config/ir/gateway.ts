@@ -1,4 +1,5 @@
 import type { NamedBackend, Service, Workload } from './backend.ts';
+import type { ModelCatalog } from './model-catalog.ts';
 import type { FrontendPolicies, GatewayPolicies, TargetedPolicy } from './policy.ts';
 import type { ProcessConfig } from './process.ts';
 import type { HttpRoute, RouteGroup, TcpRoute } from './route.ts';
@@ -15,6 +16,8 @@ export interface GatewayConfig {
   readonly frontend: FrontendPolicies;
   readonly services: readonly Service[];
   readonly workloads: readonly Workload[];
+  /** What models cost; undefined where nobody says. */
+  readonly modelCatalog?: ModelCatalog | undefined;
 }
 
 /** One port (or the internal entry point) with its listeners. */

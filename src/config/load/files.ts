@@ -6,7 +6,7 @@ export type ReadFile = (path: string) => Promise<Uint8Array>;
 /** Content of a referenced file, or why there is none. */
 export type FileContent =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'failed'; readonly message: string; readonly missing?: boolean };
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -59,7 +59,7 @@ export async function readText(read: ReadFile, path: string): Promise<FileConten
       return { kind: 'failed', message: `${path} is larger than ${MAX_BYTES / 1024 / 1024} MiB` };
     return { kind: 'text', text: decodeUtf8(bytes) };
   } catch (error) {
-    return { kind: 'failed', message: reason(error, path) };
+    return { kind: 'failed', message: reason(error, path), missing: systemCodeOf(error) === 'ENOENT' };
   }
 }
 

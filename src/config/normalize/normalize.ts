@@ -8,6 +8,7 @@ import type { Context } from './context.ts';
 import { frontendPolicies } from './frontend.ts';
 import { bindDrafts } from './listener.ts';
 import { llmSection } from './llm/section.ts';
+import { modelCatalog } from './model-catalog.ts';
 import { processConfig } from './process.ts';
 import { routeGroups } from './route.ts';
 import { services, workloads } from './service.ts';
@@ -30,5 +31,6 @@ export function normalize(context: Context, specs: Specs): GatewayConfig {
     frontend: frontendPolicies(context, specs.frontendPolicies ?? {}, settings),
     services: services(context, specs.services),
     workloads: workloads(context, specs.workloads),
+    modelCatalog: modelCatalog(context, settings.modelCatalog),
   };
 }

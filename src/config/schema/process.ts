@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { address } from './address.ts';
 import { object } from './build.ts';
 import { checked, notBuilt, notBuiltWhen, secret } from './marks.ts';
+import { modelCatalog } from './model-catalog.ts';
 import { keepalives } from './policy/tcp.ts';
 import { fieldMap, fieldName, labelMap, sampling } from './observability.ts';
 import { byteSize, cel, celMap, duration, headerName, headerValue, positiveDuration, uint32 } from './scalars.ts';
@@ -10,38 +11,6 @@ const database = object('A database.', {
   url: secret(z.string().min(1)).describe('postgres:// or postgresql:// is PostgreSQL, anything else SQLite.'),
   maxConnections: z.int().min(1).max(4294967295).default(5),
 });
-
-const rates = object('Dollars per million tokens, as decimal texts.', {
-  input: z.string().optional(),
-  output: z.string().optional(),
-  cacheRead: z.string().optional(),
-  cacheWrite: z.string().optional(),
-  reasoning: z.string().optional(),
-  inputAudio: z.string().optional(),
-  outputAudio: z.string().optional(),
-});
-
-const modelRates = object('Prices of a model.', {
-  rates: rates.optional(),
-  tiers: z.array(object('Prices above a context size.', { contextOver: z.int().min(0), rates })).optional(),
-  tags: z.array(z.string()).optional(),
-});
-
-const modelCatalog = z
-  .array(
-    object('A source of prices; exactly one key.', {
-      file: z.string().min(1).optional(),
-      inline: z
-        .union([
-          z.string(),
-          object('A catalogue.', {
-            providers: z.record(z.string(), object('A provider.', { models: z.record(z.string(), modelRates) })),
-          }),
-        ])
-        .optional(),
-    }),
-  )
-  .describe('Sources of model prices, merged in order.');
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'off'];
 
@@ -149,7 +118,7 @@ export const processConfig = object(
       edns0: notBuilt(z.boolean().describe('Default: as the system resolver is set.'), '`config.dns.edns0`'),
     }).optional(),
     localXdsPath: notBuilt(z.string().describe('Another path of the dynamic file.'), '`config.localXdsPath`'),
-    modelCatalog: notBuilt(modelCatalog, '`config.modelCatalog`'),
+    modelCatalog: modelCatalog.optional(),
     database: notBuilt(database, '`config.database`'),
     storage: notBuilt(
       object('Where changes made in the UI go.', { mode: z.enum(['file', 'hybrid', 'readOnly']).default('file') }),

@@ -40,6 +40,7 @@ function expression(source: string, meaning: Meaning): Expression {
   return {
     source,
     reads: {
+      llm: { prompt: false, completion: false, toolCalls: false },
       requestBody: source.includes('request.body'),
       responseBody: source.includes('response.body'),
       variables: new Set(),

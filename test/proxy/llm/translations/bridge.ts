@@ -72,7 +72,7 @@ function stream(response: ServerResponse, { call, translation, answer, facts }: 
   const source = new PushBody();
   const follower = new LlmStream({
     facts,
-    startedAt: performance.now(),
+    gathered: null,
     upstream: wireFormat(translation.to),
     client: wireFormat(translation.from),
     translator: call.stream(),
