@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { BufferedBody } from '../../../../proxy/exchange/body.ts';
 import { Headers } from '../../../../proxy/exchange/headers.ts';
 import { listed, modelQuery } from '../../../../proxy/llm/models/listing.ts';
 
@@ -50,9 +51,10 @@ describe('a request for models', () => {
 
   test('names the first and last of a list for Anthropic, and nothing of an empty one', () => {
     const query = asked('/v1/models', { 'anthropic-version': '2023-06-01' });
+    if (query === undefined) throw new Error('it is a request for models');
     const body = (ids: readonly string[]) => {
-      const answer = query && listed(query, ids, 1_700_000_000);
-      return JSON.parse(Buffer.from((answer?.body as { bytes?: Uint8Array }).bytes ?? []).toString());
+      const { body: written } = listed(query, ids, 1_700_000_000);
+      return JSON.parse(written instanceof BufferedBody ? Buffer.from(written.bytes).toString() : '');
     };
     expect(body(['a', 'b'])).toMatchObject({ first_id: 'a', last_id: 'b', has_more: false });
     expect(body(['a']).data[0].created_at).toBe('2023-11-14T22:13:20Z');
