@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
-import { generateText, jsonSchema, type LanguageModel, streamText, tool } from 'ai';
+import { generateText, jsonSchema, type LanguageModel, streamText, type ToolSet } from 'ai';
 import type { JsonObject } from '../../../../proxy/exchange/attributes.ts';
 import { completionsToMessages } from '../../../../proxy/llm/translations/completions-to-messages/index.ts';
 import type { Translation } from '../../../../proxy/llm/translations/contract.ts';
@@ -30,9 +30,9 @@ async function at(translation: Translation, answer: Answer): Promise<Bridge> {
   return opened;
 }
 
-const tools = {
-  weather: tool({ inputSchema: jsonSchema({ type: 'object', properties: { city: { type: 'string' } } }) }),
-  now: tool({ inputSchema: jsonSchema({ type: 'object', properties: {} }) }),
+const tools: ToolSet = {
+  weather: { inputSchema: jsonSchema({ type: 'object', properties: { city: { type: 'string' } } }) },
+  now: { inputSchema: jsonSchema({ type: 'object', properties: {} }) },
 };
 
 const asks = { prompt: 'What is the weather?', tools, maxRetries: 0 };
@@ -46,7 +46,7 @@ describe.each<[string, Translation, Client, readonly (JsonObject | string)[], st
   test('reads a stream to its end', async () => {
     const server = await at(translation, { kind: 'stream', text: sse(events) });
     const errors: unknown[] = [];
-    const result = streamText({ ...asks, model: client(server), onError: ({ error }) => errors.push(error) });
+    const result = streamText({ ...asks, model: client(server), onError: ({ error }) => void errors.push(error) });
     expect(await result.text).toBe(said);
     expect(errors).toEqual([]);
     const calls = await result.toolCalls;
@@ -61,7 +61,7 @@ describe.each<[string, Translation, Client, readonly (JsonObject | string)[], st
   test('is told of a stream that breaks', async () => {
     const server = await at(translation, { kind: 'stream', text: sse(events.slice(0, 4)), cut: true });
     const errors: unknown[] = [];
-    const result = streamText({ ...asks, model: client(server), onError: ({ error }) => errors.push(error) });
+    const result = streamText({ ...asks, model: client(server), onError: ({ error }) => void errors.push(error) });
     await result.consumeStream();
     expect(errors).toHaveLength(1);
     expect(JSON.stringify(errors[0])).toContain('upstream stream was cut');
