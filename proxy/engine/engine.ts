@@ -37,7 +37,8 @@ import { compileRouteTable, type Matched, type RouteTable } from '../routing/tab
 import type { Services } from '../services/contract.ts';
 import type { BackendSeries, RouteSeries, ThreadMetrics } from '../telemetry/thread-metrics.ts';
 import { compileObservability, type Observability } from '../telemetry/observability.ts';
-import { ModelRouter } from '../llm/models/router.ts';
+import { ModelRouter, typesOf } from '../llm/models/router.ts';
+import type { RouteTypes } from '../llm/route-type.ts';
 import { PriceList } from '../llm/cost/price-list.ts';
 import { LlmBackend } from './llm-backend.ts';
 import { BackendProgram, type MirrorProgram, RouteProgram } from './program.ts';
@@ -165,7 +166,18 @@ export class Engine {
       table,
       unrouted,
       programs: new ChainCache(compile),
+      llmTypes: this.#llmTypes(listener),
     };
+  }
+
+  /** A listener that is there for models alone is spoken to in the formats of their clients. */
+  #llmTypes({ routes }: Listener): RouteTypes | null {
+    const [route, ...others] = routes;
+    if (others.length > 0) return null;
+    const [target, ...more] = route?.backends.map((each) => each.target) ?? [];
+    if (target?.kind !== 'reference' || more.length > 0) return null;
+    const backend = this.backends.named(target.backend)?.backend;
+    return backend?.kind === 'models' ? typesOf(backend) : null;
   }
 
   #program({ bind, listener, gateway }: ListenerScope, chain: readonly HttpRoute[]): RouteProgram {
@@ -315,6 +327,8 @@ export interface EngineListener {
   readonly programs: ChainCache<RouteProgram>;
   /** Numbers of requests that no route matched. */
   readonly unrouted: BackendSeries;
+  /** How clients' formats are told apart before a route is chosen; null where not only models are behind it. */
+  readonly llmTypes: RouteTypes | null;
 }
 
 /** A backend of a TCP route, with the policies of all levels. */

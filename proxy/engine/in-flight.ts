@@ -112,8 +112,13 @@ export class InFlight implements Progress {
 
   /** Clients of language models expect errors in the words of their format. */
   get #envelope(): Envelope | null {
-    const { llm, backend } = this;
-    const types = llm?.types ?? backend?.models?.types ?? backend?.llm?.members[0]?.service.types;
+    const { llm, backend, listener } = this;
+    const types =
+      llm?.types ??
+      backend?.models?.types ??
+      backend?.llm?.members[0]?.service.types ??
+      listener?.llmTypes ??
+      undefined;
     return types === undefined ? null : envelopeFor(this.exchange.clientTarget, types);
   }
 

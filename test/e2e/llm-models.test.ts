@@ -317,6 +317,16 @@ describe('a virtual model', () => {
     expect(service.seen.at(-1)?.url).toBe('/v1beta/models/a%2Fb:generateContent?key=k');
   });
 
+  test('that would have to be written into what cannot be written is told so', async () => {
+    const { ask: send } = await llm(`
+  models: [{name: m, provider: openAI, params: {baseUrl: "http://127.0.0.1:1"}}]
+  virtualModels: [{name: v, routing: {weighted: {targets: [{model: m}]}}}]
+`);
+    const body = `{"model": "v", "x": ${'{"0":'.repeat(200_000)}1${'}'.repeat(200_000)}}`;
+    const answer = await send('/v1/chat/completions', { method: 'POST', body });
+    expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([400, 'request_body_rewrite_failed']);
+  });
+
   test('fails over to the next priority while the first is evicted', async () => {
     const [first, second] = [await chatService('first', 500), await chatService('second')];
     const { says, client } = await llm(`
@@ -507,7 +517,8 @@ llm:
     const client = (apiKey: string) =>
       new OpenAI({ baseURL: `http://127.0.0.1:${gateway.port(81)}/v1`, apiKey, maxRetries: 0 });
     expect((await client('k').models.list()).data.map(({ id }) => id)).toEqual(['m']);
-    expect(await failure(client('x').models.list())).toMatchObject({ status: 401 });
+    const told = await failure(client('x').models.list());
+    expect(told).toMatchObject({ status: 401, message: '401 api key authentication failure: invalid credentials' });
   });
 
   test('is shown with models, providers and health, and without keys', async () => {

@@ -70,5 +70,5 @@ function put(changed: Map<string, JsonValue>, computed: Computed): void {
 function report({ trace }: Exchange, counts: Readonly<Record<string, number>>): void {
   if (trace === null) return;
   const done = Object.entries(counts).filter(([, count]) => count > 0);
-  trace.applied('ai', done.map(([what, count]) => `${count} ${what}`).join(', '));
+  trace.applied('llm', done.map(([what, count]) => `${count} ${what}`).join(', '));
 }

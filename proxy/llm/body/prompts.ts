@@ -23,7 +23,7 @@ export function promptChanges(prompts: PromptEnrichment | undefined): BodyChange
     const add = formats[type];
     if (add === undefined) return body;
     const { prepend, append } = prompts;
-    exchange.trace?.applied('ai', `prompts: ${prepend.length} before, ${append.length} after`);
+    exchange.trace?.applied('llm', `prompts: ${prepend.length} before, ${append.length} after`);
     return add(body, prompts);
   };
 }

@@ -21,6 +21,9 @@ export const noModelInForm = invalid('missing_model', "LLM multipart request bod
 export const noModelInQuery = invalid('missing_model', "LLM request is missing query parameter 'model'");
 export const modelIsFile = invalid('invalid_model', "LLM multipart request field 'model' must be text");
 
+/** What can be read may be nested too deeply to be written again. */
+export const rewriteFailed = invalid('request_body_rewrite_failed', 'Failed to rewrite LLM request body');
+
 function invalid(code: string, message: string): Refusal {
   return coded(400, 'InvalidRequest', code, message);
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../exchange/attributes.ts';
 import { BufferedBody } from '../../exchange/body.ts';
 import type { HttpRequest } from '../../exchange/message.ts';
 import { pathOf, queryOf } from '../../exchange/message.ts';
@@ -7,7 +8,7 @@ import { withFormModel } from './form.ts';
 import type { Named, ReadRequest } from './requested.ts';
 
 /** Writes another model where the request named one. What is known of the body afterwards. */
-export function rewriteModel(request: HttpRequest, named: Named, model: string): ReadRequest | null {
+export function rewriteModel(request: HttpRequest, named: Named, model: string): ReadRequest | null | 'failed' {
   if (named.in === 'query') {
     request.target = withQueryModel(request.target, model);
     return null;
@@ -19,10 +20,21 @@ export function rewriteModel(request: HttpRequest, named: Named, model: string):
   const { json } = named.read;
   if (json === null) return rewriteForm(request, named.read, model);
   const changed = { ...json, model };
-  const bytes = Buffer.from(JSON.stringify(changed));
+  const bytes = written(changed);
+  if (bytes === null) return 'failed';
   request.body = new BufferedBody(bytes);
   request.headers.remove('content-length');
   return { bytes, json: changed };
+}
+
+/** Null for what is nested too deeply. */
+function written(body: JsonObject): Buffer | null {
+  try {
+    return Buffer.from(JSON.stringify(body));
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 /** Forms are not rendered for a service later, so the name that it knows is written here. */

@@ -8,7 +8,7 @@ import type { Random } from '../../routing/weighted.ts';
 import type { ReadOptions } from '../read-body.ts';
 import type { RouteTypes } from '../route-type.ts';
 import { listed, modelQuery, single, type ModelQuery } from './listing.ts';
-import { modelDenied, modelNotAllowed, modelNotFound, targetNotFound } from './refusals.ts';
+import { modelDenied, modelNotAllowed, modelNotFound, rewriteFailed, targetNotFound } from './refusals.ts';
 import { requestedModel, type Named, type ReadRequest } from './requested.ts';
 import { rewriteForm, rewriteModel } from './rewrite.ts';
 import { type Entry, isAllowed, ModelTable } from './table.ts';
@@ -28,6 +28,11 @@ export interface RouterDeps<T> {
   readonly virtualTarget: (model: VirtualModel) => T;
 }
 
+/** How formats of clients are told apart: the same for all models but for paths that none of them knows. */
+export function typesOf({ models }: Pick<ModelsBackend, 'models'>): RouteTypes {
+  return models[0]?.backend.groups[0]?.[0]?.policies.ai?.routes ?? [];
+}
+
 /** Finds what serves the model that a request names. `T` is what the engine calls. */
 export class ModelRouter<T> {
   /** How formats of clients are told apart before a model is known. */
@@ -40,7 +45,7 @@ export class ModelRouter<T> {
   /** Throws a `GwError` for what cannot be compiled. */
   constructor({ models, virtualModels }: ModelsBackend, deps: RouterDeps<T>) {
     const { expressions, random, modelTarget, virtualTarget } = deps;
-    this.types = models[0]?.backend.groups[0]?.[0]?.policies.ai?.routes ?? [];
+    this.types = typesOf({ models });
     this.#table = new ModelTable(
       models.map((model) => ({ model, target: modelTarget(model) })),
       expressions,
@@ -91,6 +96,7 @@ export class ModelRouter<T> {
     if (found.kind === 'unknown') return refused(exchange, name, targetNotFound(name, choice.name));
     report(exchange, name, `${choice.name}, by the model ${found.entry.model.name}`);
     const rewritten = rewriteModel(exchange.request, requested, choice.name);
+    if (rewritten === 'failed') return refused(exchange, name, rewriteFailed);
     return this.#served(exchange, found.entry, rewritten);
   }
 
@@ -105,7 +111,7 @@ export class ModelRouter<T> {
   #list(exchange: Exchange, query: ModelQuery): Resolution<T> {
     const { id } = query;
     if (id === undefined) {
-      exchange.trace?.applied('llm_models', 'lists the models');
+      exchange.trace?.applied('llm', 'lists the models');
       return { kind: 'respond', response: listed(query, this.#visible(exchange), this.#created) };
     }
     const known = isKeyAllowed(exchange, id) && (this.#virtual.has(id) || this.#isVisible(exchange, id));
@@ -143,10 +149,10 @@ function isKeyAllowed({ attributes: { apiKey } }: Exchange, name: string): boole
 }
 
 function refused<T>({ trace }: Exchange, name: string, refusal: Refusal): Resolution<T> {
-  trace?.applied('llm_models', `${JSON.stringify(name)}: ${refusal.message}`, 'error');
+  trace?.applied('llm', `${JSON.stringify(name)}: ${refusal.message}`, 'error');
   return { kind: 'refused', refusal };
 }
 
 function report({ trace }: Exchange, name: string, chosen: string): void {
-  trace?.applied('llm_models', `${JSON.stringify(name)} is served by ${chosen}`);
+  trace?.applied('llm', `${JSON.stringify(name)} is served by ${chosen}`);
 }
