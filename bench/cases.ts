@@ -1,3 +1,4 @@
+import { CHAT_PATH, chatRequest, type LlmCase } from './llm.ts';
 import { guarded, manyKeys, manyRules, type PolicyCase } from './policies.ts';
 
 /** One kind of traffic. */
@@ -7,6 +8,8 @@ export interface BenchCase {
   readonly path: string;
   /** Bytes that the client sends; none means GET. */
   readonly bodyBytes: number;
+  /** What these bytes are, where it matters. */
+  readonly body?: string;
   readonly connections: number;
   /** Requests in flight on a connection. */
   readonly streams: number;
@@ -16,9 +19,29 @@ export interface BenchCase {
   readonly routes: number;
   /** Policies of the route; such a case is for the engine alone. */
   readonly policy?: PolicyCase;
+  /** The service is a language model; such a case is for gateways of those, and for the engine with a plain route. */
+  readonly llm?: LlmCase;
+  /** What clients send beside the policy's. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What clients send. */
+export function headersOf({ policy, headers }: BenchCase): Readonly<Record<string, string>> {
+  return { ...policy?.headers, ...headers };
+}
+
+/** Empty for GET. */
+export function bodyOf({ body, bodyBytes }: BenchCase): string {
+  return body ?? 'a'.repeat(bodyBytes);
 }
 
 const PLAIN = { bodyBytes: 0, connections: 64, streams: 1, tls: false, http2: false, routes: 1 } as const;
+
+function chat(llm: LlmCase, stream = false): Omit<BenchCase, 'name' | 'summary'> {
+  const body = chatRequest({ stream });
+  const headers = { 'content-type': 'application/json' };
+  return { ...PLAIN, path: CHAT_PATH, body, bodyBytes: body.length, llm, headers };
+}
 
 export const CASES: readonly BenchCase[] = [
   { ...PLAIN, name: 'small', summary: 'small JSON', path: '/r/0/small' },
@@ -52,4 +75,12 @@ export const CASES: readonly BenchCase[] = [
   },
   { ...PLAIN, name: 'keys', summary: 'small JSON with one of 100,000 keys', path: '/r/0/small', policy: manyKeys() },
   { ...PLAIN, name: 'rules', summary: 'small JSON after 250 rules', path: '/r/0/small', policy: manyRules() },
+  { ...chat({ provider: 'openAI' }), name: 'llm-chat', summary: 'chat completion by a service that speaks the same' },
+  { ...chat({ provider: 'anthropic' }), name: 'llm-translate', summary: 'chat completion by a service of messages' },
+  {
+    ...chat({ provider: 'anthropic' }, true),
+    name: 'llm-stream',
+    summary: 'streamed chat completion by a service of messages, 200 chunks',
+    connections: 8,
+  },
 ];

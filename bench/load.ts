@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { BenchCase } from './cases.ts';
+import { bodyOf, headersOf, type BenchCase } from './cases.ts';
 import { CORES, has, pinned } from './processes.ts';
 
 export interface LoadResult {
@@ -34,10 +34,9 @@ function urlOf(benchCase: BenchCase, port: number): string {
 
 async function wrk(folder: string, benchCase: BenchCase, port: number, seconds: number): Promise<LoadResult> {
   const script = path.join(folder, `wrk-${benchCase.name}.lua`);
-  const body =
-    benchCase.bodyBytes > 0 ? `wrk.method = "POST"\nwrk.body = string.rep("a", ${benchCase.bodyBytes})\n` : '';
-  const headers = Object.entries(benchCase.policy?.headers ?? {})
-    .map(([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}\n`)
+  const body = benchCase.bodyBytes > 0 ? `wrk.method = "POST"\nwrk.body = ${luaText(bodyOf(benchCase))}\n` : '';
+  const headers = Object.entries(headersOf(benchCase))
+    .map(([name, value]) => `wrk.headers[${luaText(name)}] = ${luaText(value)}\n`)
     .join('');
   writeFileSync(
     script,
@@ -56,11 +55,16 @@ end\n`,
   return { requests, seconds: micros / 1e6, p50, p99, p999, errors };
 }
 
+/** Printable ASCII: JSON escapes it as Lua does. */
+function luaText(text: string): string {
+  return JSON.stringify(text);
+}
+
 async function h2load(folder: string, benchCase: BenchCase, port: number, seconds: number): Promise<LoadResult> {
   const log = path.join(folder, 'h2load.log');
   const bodyFile = path.join(folder, 'h2load.body');
   rmSync(log, { force: true });
-  writeFileSync(bodyFile, 'a'.repeat(benchCase.bodyBytes));
+  writeFileSync(bodyFile, bodyOf(benchCase));
   const protocol = benchCase.http2 ? [`-m${benchCase.streams}`] : ['--h1'];
   const body = benchCase.bodyBytes > 0 ? ['-d', bodyFile] : [];
   const wholeSeconds = Math.max(1, Math.round(seconds));
@@ -90,7 +94,7 @@ async function h2load(folder: string, benchCase: BenchCase, port: number, second
 
 async function autocannon(benchCase: BenchCase, port: number, seconds: number): Promise<LoadResult> {
   const script = path.join(import.meta.dirname, '..', 'node_modules', 'autocannon', 'autocannon.js');
-  const body = benchCase.bodyBytes > 0 ? ['-m', 'POST', '-b', 'a'.repeat(benchCase.bodyBytes)] : [];
+  const body = benchCase.bodyBytes > 0 ? ['-m', 'POST', '-b', bodyOf(benchCase)] : [];
   const args = [
     '-j',
     '-n',
@@ -125,12 +129,15 @@ async function autocannon(benchCase: BenchCase, port: number, seconds: number): 
 }
 
 /** `-H` of h2load and autocannon. */
-function headerWords({ policy }: BenchCase): string[] {
-  return Object.entries(policy?.headers ?? {}).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+function headerWords(benchCase: BenchCase): string[] {
+  return Object.entries(headersOf(benchCase)).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
 }
 
 /** Runs a command beside the upstream and gives what it printed. */
-function finish(command: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<string> {
+export function finish(
+  command: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const [program = '', ...args] = pinned(CORES.others, command);
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {

@@ -1,7 +1,7 @@
 import { request as http } from 'node:http';
 import { request as https } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BenchCase } from './cases.ts';
+import { bodyOf, headersOf, type BenchCase } from './cases.ts';
 import { loadTool } from './load.ts';
 import type { LoadResult } from './load.ts';
 import { usageOf } from './processes.ts';
@@ -39,6 +39,8 @@ export interface Pace {
 interface Running {
   readonly subject: Subject;
   readonly server: Server;
+  /** As this subject wants it. */
+  readonly asked: BenchCase;
   readonly idleRssBytes: number | undefined;
   readonly rounds: { readonly load: LoadResult; readonly cpuSeconds: number | undefined }[];
 }
@@ -82,11 +84,11 @@ export async function measureCase(
         skip(subject, error instanceof Error ? error.message : String(error));
       }
     }
-    for (const { server } of running) await tool.run(benchCase, server.port, WARM_UP_SECONDS);
+    for (const { server, asked } of running) await tool.run(asked, server.port, WARM_UP_SECONDS);
     for (let round = 0; round < pace.rounds; round += 1) {
-      for (const { server, rounds } of running) {
+      for (const { server, asked, rounds } of running) {
         const before = usageOf(server.pid)?.cpuSeconds;
-        const load = await tool.run(benchCase, server.port, pace.seconds);
+        const load = await tool.run(asked, server.port, pace.seconds);
         const after = usageOf(server.pid)?.cpuSeconds;
         rounds.push({ load, cpuSeconds: before === undefined || after === undefined ? undefined : after - before });
       }
@@ -98,25 +100,30 @@ export async function measureCase(
 }
 
 async function begin(subject: Subject, benchCase: BenchCase, around: Surroundings): Promise<Running> {
+  const asked = subject.asked?.(benchCase, around) ?? benchCase;
   const server = await subject.start(benchCase, around);
   try {
     await sleep(SETTLE_MS);
     const idleRssBytes = usageOf(server.pid)?.rssBytes;
-    await checkAnswer(benchCase, server.port);
-    return { subject, server, idleRssBytes, rounds: [] };
+    await checkAnswer(asked, server.port);
+    return { subject, server, asked, idleRssBytes, rounds: [] };
   } catch (error) {
     await server.stop();
     throw error;
   }
 }
 
-const LEAST_BYTES: Readonly<Record<string, number>> = { download: 1024 * 1024, stream: 200 * 40 };
+const LEAST_BYTES: Readonly<Record<string, number>> = {
+  download: 1024 * 1024,
+  stream: 200 * 40,
+  'llm-stream': 200 * 100,
+};
 
 /** A proxy that answers something else than the upstream's body would be measured doing something else. */
 function checkAnswer(benchCase: BenchCase, port: number): Promise<void> {
   const url = `${benchCase.tls ? 'https' : 'http'}://127.0.0.1:${port}${benchCase.path}`;
   const method = benchCase.bodyBytes > 0 ? 'POST' : 'GET';
-  const options = { method, headers: { ...benchCase.policy?.headers }, agent: false, timeout: 5000 };
+  const options = { method, headers: { ...headersOf(benchCase) }, agent: false, timeout: 5000 };
   return new Promise((resolve, reject) => {
     const call = benchCase.tls ? https(url, { ...options, rejectUnauthorized: false }) : http(url, options);
     call.once('timeout', () => call.destroy(new Error(`no answer from ${url} within 5 s`)));
@@ -131,7 +138,7 @@ function checkAnswer(benchCase: BenchCase, port: number): Promise<void> {
         else reject(new Error(`${url} answered ${response.statusCode} with ${bytes} bytes`));
       });
     });
-    call.end('a'.repeat(benchCase.bodyBytes));
+    call.end(bodyOf(benchCase));
   });
 }
 

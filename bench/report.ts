@@ -68,6 +68,12 @@ export interface Target {
   readonly reached: number | undefined;
 }
 
+const LLM_LIMITS = [
+  { name: 'llm-chat', limit: 1.4, what: 'the same bodies' },
+  { name: 'llm-translate', limit: 2, what: 'bodies of this size' },
+  { name: 'llm-stream', limit: 2.5, what: 'as many chunks' },
+] as const;
+
 /** What the engine has to reach, and what it did. */
 export function targets(results: readonly (Measurement | Skipped)[]): readonly Target[] {
   const cost = (name: string, subject: string): number | undefined =>
@@ -110,6 +116,11 @@ export function targets(results: readonly (Measurement | Skipped)[]): readonly T
       limit: 1000,
       reached: added(cost('rules', ENGINE), cost('rules', `${ENGINE}-1`)),
     },
+    ...LLM_LIMITS.map(({ name, limit, what }) => ({
+      target: `${name}: processor time against ${what} through a plain route`,
+      limit,
+      reached: ratio(cost(name, ENGINE), cost(name, `${ENGINE}-1`)),
+    })),
     {
       target: 'resident memory idle, one data thread, MiB',
       limit: 120,

@@ -6,6 +6,7 @@ import { CORES, freePort, has, pinned, startServer } from './processes.ts';
 import type { Server } from './processes.ts';
 
 const HERE = import.meta.dirname;
+const PORTKEY = path.join(HERE, '..', 'node_modules', '@portkey-ai', 'gateway', 'build', 'start-server.js');
 const GWCTL = path.join(HERE, '..', 'bin', 'gwctl.js');
 
 /** The command line that starts the engine on a configuration file. */
@@ -37,6 +38,8 @@ export interface Subject {
   /** Why it cannot be measured here, or with this case. */
   readonly missing: (benchCase: BenchCase) => string | undefined;
   readonly start: (benchCase: BenchCase, around: Surroundings) => Promise<Server>;
+  /** The requests of the case as this subject has to be asked. */
+  readonly asked?: (benchCase: BenchCase, around: Surroundings) => BenchCase;
 }
 
 /** Makes a certificate for loopback with openssl, which is on nearly every machine; without it the TLS cases are left out. */
@@ -97,22 +100,49 @@ export const SUBJECTS: readonly Subject[] = [
     // In the same rounds as the many routes: on a shared machine the cases before are too long ago to compare with.
     name: 'gwctl-1',
     missing: (benchCase) =>
-      benchCase.routes > 1 || benchCase.policy !== undefined ? undefined : 'gwctl has one route in this case',
+      benchCase.routes > 1 || benchCase.policy !== undefined || benchCase.llm !== undefined
+        ? undefined
+        : 'gwctl has one route in this case',
     start: async (benchCase, around) => {
       const port = await freePort();
       const file = path.join(around.folder, `gwctl-1-${benchCase.name}.yaml`);
+      const { llm: _llm, ...without } = benchCase;
       const plain = {
-        ...benchCase,
+        ...without,
         ...(benchCase.policy && { policy: { ...benchCase.policy, policies: benchCase.policy.base } }),
       };
       writeFileSync(file, engineConfig(plain, around, port, [benchCase.routes - 1]));
       return startServer(pinned(CORES.measured, engineCommand(file)), port);
     },
   },
+  {
+    name: 'portkey',
+    missing: ({ llm }) =>
+      llm === undefined
+        ? 'it serves language models only'
+        : existsSync(PORTKEY)
+          ? undefined
+          : '@portkey-ai/gateway is not installed',
+    start: async () => {
+      const port = await freePort();
+      const command = [process.execPath, PORTKEY, '--headless', `--port=${port}`];
+      return startServer(pinned(CORES.measured, command), port);
+    },
+    asked: (benchCase, { upstreamPort }) => ({
+      ...benchCase,
+      headers: {
+        ...benchCase.headers,
+        authorization: 'Bearer key',
+        'x-portkey-provider': benchCase.llm?.provider === 'anthropic' ? 'anthropic' : 'openai',
+        'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
+      },
+    }),
+  },
 ];
 
-/** Policies are measured against the engine without them. */
+/** Policies and language models are measured against the engine without them. */
 function alone(benchCase: BenchCase): string | undefined {
+  if (benchCase.llm !== undefined) return 'language models are compared with the plain route of the engine';
   return benchCase.policy === undefined ? undefined : 'policies are compared with the plain route of the engine';
 }
 
@@ -131,9 +161,9 @@ export function engineConfig(
   const routes = only.map((index) => ({
     name: `r${index}`,
     gateways: 'bench',
-    matches: [{ path: { pathPrefix: `/r/${index}` } }],
+    matches: [{ path: { pathPrefix: benchCase.path.startsWith('/r/') ? `/r/${index}` : '/' } }],
     policies: benchCase.policy?.policies,
-    backends: [{ host: `127.0.0.1:${around.upstreamPort}` }],
+    backends: [backendOf(benchCase, around)],
   }));
   // JSON is YAML.
   return JSON.stringify(
@@ -151,6 +181,15 @@ export function engineConfig(
     null,
     1,
   );
+}
+
+function backendOf({ llm }: BenchCase, { upstreamPort }: Surroundings): object {
+  const host = `127.0.0.1:${upstreamPort}`;
+  if (llm === undefined) return { host };
+  const key = { backendAuth: { key: 'key' } };
+  return {
+    ai: { name: 'bench', provider: { [llm.provider]: {} }, hostOverride: host, pathPrefix: '/v1', policies: key },
+  };
 }
 
 async function startNginx(benchCase: BenchCase, around: Surroundings): Promise<Server> {

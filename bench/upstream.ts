@@ -1,6 +1,7 @@
 /** What stands behind every proxy: a server that spends as little as it can, so that the proxy is the one that is measured. */
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import { CHAT_PATH, chatAnswer, chatEvents, messageAnswer, messageEvents, paceOf } from './llm.ts';
 
 const CHUNKS = 200;
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -18,7 +19,9 @@ const STREAM_HEAD = Buffer.from(
   'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n',
 );
 const EVENT = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: ' word' } }] })}\n\n`;
-const EVENT_CHUNK = Buffer.from(`${EVENT.length.toString(16)}\r\n${EVENT}\r\n`);
+const EVENTS = Array.from({ length: CHUNKS }, () => chunked(EVENT));
+const CHAT = { whole: whole('application/json', json(chatAnswer())), events: chatEvents().map(chunked) };
+const MESSAGE = { whole: whole('application/json', json(messageAnswer())), events: messageEvents().map(chunked) };
 
 const server = createServer({ noDelay: true }, serve);
 server.listen(0, '127.0.0.1', () => {
@@ -32,13 +35,21 @@ function whole(type: string, body: Buffer): Buffer {
   ]);
 }
 
+function json(body: object): Buffer {
+  return Buffer.from(JSON.stringify(body));
+}
+
+function chunked(event: string): Buffer {
+  return Buffer.from(`${event.length.toString(16)}\r\n${event}\r\n`);
+}
+
 function serve(socket: Socket): void {
   let held: Buffer = Buffer.alloc(0);
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk: Buffer) => {
     held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
     for (let end = endOfRequest(held); end > 0; end = endOfRequest(held)) {
-      answer(socket, held);
+      answer(socket, held.subarray(0, end));
       held = held.subarray(end);
     }
   });
@@ -60,20 +71,53 @@ function endOfRequest(held: Buffer): number {
 }
 
 function answer(socket: Socket, request: Buffer): void {
-  const target = request.toString('latin1', 0, Math.min(64, request.indexOf(' HTTP/')));
+  const target = request.toString('latin1', 0, Math.min(128, request.indexOf(' HTTP/')));
   if (target.endsWith('/download')) socket.write(DOWNLOAD);
-  else if (target.endsWith('/stream')) stream(socket, 0);
+  else if (target.endsWith('/stream')) begin(socket, EVENTS);
+  else if (target.endsWith(CHAT_PATH)) answerModel(socket, request, CHAT);
+  else if (target.endsWith('/messages')) answerModel(socket, request, MESSAGE);
   else socket.write(SMALL);
 }
 
+function answerModel(socket: Socket, request: Buffer, { whole: body, events }: typeof CHAT): void {
+  const asked = request.toString('latin1');
+  if (!asked.includes('"stream":true')) {
+    socket.write(body);
+    return;
+  }
+  const pace = paceOf(asked);
+  if (pace === undefined) begin(socket, events);
+  else paced(socket, events, pace);
+}
+
 /** Each event is a write of its own, so that a proxy meets them one by one. */
-function stream(socket: Socket, sent: number): void {
+function begin(socket: Socket, events: readonly Buffer[]): void {
+  socket.write(STREAM_HEAD);
+  stream(socket, events, 0);
+}
+
+function stream(socket: Socket, events: readonly Buffer[], sent: number): void {
+  const event = events[sent];
   if (socket.destroyed) return;
-  if (sent === 0) socket.write(STREAM_HEAD);
-  if (sent === CHUNKS) {
+  if (event === undefined) {
     socket.write(LAST_CHUNK);
     return;
   }
-  socket.write(EVENT_CHUNK);
-  setImmediate(stream, socket, sent + 1);
+  socket.write(event);
+  setImmediate(stream, socket, events, sent + 1);
+}
+
+/** What comes before the first text leaves with it, at once. */
+function paced(socket: Socket, events: readonly Buffer[], everyMs: number): void {
+  let sent = 3;
+  socket.write(Buffer.concat([STREAM_HEAD, ...events.slice(0, sent)]));
+  const timer = setInterval(() => {
+    const event = events[sent++];
+    if (event !== undefined && !socket.destroyed) {
+      socket.write(event);
+      return;
+    }
+    clearInterval(timer);
+    if (!socket.destroyed) socket.write(LAST_CHUNK);
+  }, everyMs);
 }
