@@ -26,7 +26,7 @@ const DEFAULT_ADMIN_PORT = 15000;
 export default class DemoCommand extends GwCommand {
   static override summary = 'Run a gateway with something behind it and something to see.';
   static override description =
-    'Starts a gateway on a built-in configuration, upstreams for it (an echo, a slow one, a flaky one, a failing one, a stream), policies (keys, rules, a limit), and some traffic. On a terminal a screen shows the requests and opens their traces; elsewhere each request is a line. A port that is taken is replaced by a free one.';
+    'Starts a gateway on a built-in configuration, upstreams for it (an echo, a slow one, a flaky one, a failing one, a stream), policies (keys, rules, a limit), simulated language models of three vendors, and some traffic. On a terminal a screen shows the requests and opens their traces; elsewhere each request is a line. A port that is taken is replaced by a free one.';
   static override flags = {
     port: portFlag({ summary: 'Port of the gateway.', default: DEFAULT_PORT }),
     'admin-port': portFlag({ char: 'p', summary: 'Port of the admin interface.', default: DEFAULT_ADMIN_PORT }),
@@ -60,7 +60,7 @@ export default class DemoCommand extends GwCommand {
     let stopTraffic: () => void = () => {};
     try {
       const stream = await client.trace({ follow: true });
-      if (flags.traffic) stopTraffic = (await import('../src/demo/traffic.ts')).startTraffic(demo.port);
+      if (flags.traffic) stopTraffic = (await import('../src/demo/traffic.ts')).startTraffic(demo);
       return await (this.#onTerminal(flags.plain)
         ? this.#screen({ demo, gateway, stream })
         : this.#lines({ demo, gateway, stream }));
@@ -83,12 +83,16 @@ export default class DemoCommand extends GwCommand {
     ]);
     const code = await openLiveScreen({
       title: 'gwctl demo',
-      addresses: [`http://localhost:${demo.port}`, `admin ${gateway.addresses.admin ?? 'off'}`],
-      curls: demo.curls,
+      addresses: [
+        `http://localhost:${demo.port}`,
+        `models :${demo.modelPort}`,
+        `admin ${gateway.addresses.admin ?? 'off'}`,
+      ],
+      curls: triesOf(demo, this.cli.self),
       events: eventsOf(stream),
       resend: async (recorded) => {
         const again = recordedRequest(recorded);
-        if (again !== undefined) await sendRecorded(again, demo.port);
+        if (again !== undefined) await sendRecorded(again, again.port ?? demo.port);
       },
       ...terminalOf(this.cli),
     });
@@ -109,13 +113,19 @@ export default class DemoCommand extends GwCommand {
   }
 }
 
+/** What a newcomer may type first. */
+function triesOf({ curls, modelPort }: Demo, self: string): readonly string[] {
+  return [...curls, `${self} llm ask --url http://localhost:${modelPort} --model any "What is a gateway?"`];
+}
+
 function banner(demo: Demo, gateway: Gateway, self: string): string {
   return [
     `gateway   http://localhost:${demo.port}`,
+    `models    http://localhost:${demo.modelPort}`,
     `admin     http://${gateway.addresses.admin}`,
     '',
     'Try these in another terminal:',
-    ...demo.curls.map((curl) => `  ${curl}`),
+    ...triesOf(demo, self).map((line) => `  ${line}`),
     `  ${self} proxy trace --address ${gateway.addresses.admin} --port ${demo.port} -- http://localhost:${demo.port}/echo`,
     '',
     'Requests (Ctrl-C ends the demo):',

@@ -1,7 +1,12 @@
+import { anthropic } from './models/anthropic.ts';
+import { gemini } from './models/gemini.ts';
+import { openai } from './models/openai.ts';
 import type { UpstreamName } from './upstreams.ts';
 
 export interface DemoAddresses {
   readonly port: number;
+  /** Where language models are asked. */
+  readonly modelPort: number;
   readonly adminAddr: string;
   readonly statsAddr: string;
   readonly readinessAddr: string;
@@ -21,6 +26,8 @@ config:
 gateways:
   default:
     port: ${addresses.port}
+  models:
+    port: ${addresses.modelPort}
 backends:
 - name: echo
   host: ${host('echo')}
@@ -122,6 +129,36 @@ routes:
   - path: {exact: /old}
   policies:
     requestRedirect: {path: {full: /hello}, status: 301}
+# Language models of three vendors behind one address, each asked in any vendor's format. The providers are simulated: they
+# need no account, only the keys below, which no client ever sees.
+llm:
+  gateways: [models]
+  models:
+  - name: gpt-demo
+    provider: openAI
+    params: {baseUrl: "http://${host('openai')}/v1", apiKey: ${openai.key}}
+    health: {eviction: {duration: 5s, consecutiveFailures: 1}}
+  - name: claude-demo
+    provider: anthropic
+    params: {baseUrl: "http://${host('anthropic')}/v1", apiKey: ${anthropic.key}}
+  - name: gemini-demo
+    provider: gemini
+    params: {baseUrl: "http://${host('gemini')}/google", apiKey: ${gemini.key}}
+  virtualModels:
+  # The first one as long as it is healthy, then the others.
+  - name: any
+    routing:
+      failover:
+        targets:
+        - {model: gpt-demo, priority: 0}
+        - {model: claude-demo, priority: 1}
+        - {model: gemini-demo, priority: 1}
+policies:
+# A model that fails is tried no more for a while: the same request goes on to the next.
+- name: {name: other-model, namespace: default}
+  target: {route: {name: llm, namespace: default}}
+  policy:
+    retry: {attempts: 1, codes: [500, 502, 503]}
 `;
 }
 

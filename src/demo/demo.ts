@@ -11,6 +11,8 @@ export interface DemoOptions {
 /** Everything of a demo but the gateway and its traffic. */
 export interface Demo {
   readonly port: number;
+  /** Where language models are asked. */
+  readonly modelPort: number;
   /** The configuration for the gateway. */
   readonly text: string;
   readonly curls: readonly string[];
@@ -24,12 +26,14 @@ const READINESS_PORT = 15021;
 export async function prepareDemo(options: DemoOptions): Promise<Demo> {
   const upstreams = await startUpstreams();
   const port = await portOrFree(options.port);
+  const modelPort = await portOrFree(options.port + 1);
   const [admin, stats, readiness] = await Promise.all([options.adminPort, STATS_PORT, READINESS_PORT].map(portOrFree));
   const text = demoConfig(upstreams.ports, {
     port,
+    modelPort,
     adminAddr: `localhost:${admin}`,
     statsAddr: `localhost:${stats}`,
     readinessAddr: `localhost:${readiness}`,
   });
-  return { port, text, curls: demoCurls(port), upstreams };
+  return { port, modelPort, text, curls: demoCurls(port), upstreams };
 }

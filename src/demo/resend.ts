@@ -8,6 +8,8 @@ export interface RecordedRequest {
   readonly method: string;
   readonly target: string;
   readonly host: string;
+  /** The listener's, where the trace names it. */
+  readonly port: number | undefined;
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: Buffer | null;
 }
@@ -17,23 +19,29 @@ export function recordedRequest(events: readonly TraceEvent[]): RecordedRequest 
   let found: RecordedRequest | undefined;
   for (const { message } of events) {
     if (message.type === 'requestSnapshot' && found === undefined) {
-      const { request } = message.requestState;
+      const { request, proxy } = message.requestState;
       if (request?.method === undefined || request.pathAndQuery === undefined) return undefined;
       const uri = URL.canParse(request.uri ?? '') ? new URL(request.uri ?? '') : undefined;
       found = {
         method: request.method,
         target: request.pathAndQuery,
         host: uri?.host ?? request.host ?? '',
+        port: Number(/(\d+)$/.exec(proxy?.bind ?? '')?.[1]) || undefined,
         headers: visible(request.headers ?? {}),
         body: null,
       };
     }
-    if (message.type === 'bodySnapshot' && message.stage === 'final request' && found !== undefined) {
+    if (message.type === 'bodySnapshot' && found !== undefined && isRequestBody(message.stage)) {
       if (message.truncated !== undefined) return undefined;
-      found = { ...found, body: Buffer.from(message.body, 'base64') };
+      // What was sent upstream is not what the client wrote, where it was translated: the first one is the client's.
+      if (found.body === null) found = { ...found, body: Buffer.from(message.body, 'base64') };
     }
   }
   return found;
+}
+
+function isRequestBody(stage: string): boolean {
+  return stage === 'llm request before translation' || stage === 'final request';
 }
 
 /** Sends it to the gateway on this machine; resolves when the answer has been read. */

@@ -5,7 +5,26 @@ interface Shot {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** For the port where language models are asked. */
+  readonly model?: true;
 }
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** A question in the format of chat completions. */
+function chat(model: string, content: string, more: object = {}): Shot {
+  const body = JSON.stringify({ model, messages: [{ role: 'user', content }], ...more });
+  return { method: 'POST', path: '/v1/chat/completions', headers: JSON_TYPE, body, model: true };
+}
+
+const WEATHER = {
+  type: 'function',
+  function: {
+    name: 'get_weather',
+    description: 'Weather of a city',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+};
 
 /** Something of everything, the ordinary more often. */
 const SHOTS: readonly Shot[] = [
@@ -21,14 +40,28 @@ const SHOTS: readonly Shot[] = [
   { method: 'GET', path: '/orders/1', headers: { 'x-api-key': 'web-key' } },
   { method: 'GET', path: '/api/v1/users/7' },
   { method: 'GET', path: '/orders/2' },
+  chat('claude-demo', 'What is a gateway?', { stream: true }),
   { method: 'GET', path: '/flaky' },
   { method: 'GET', path: '/orders/2', headers: { 'x-api-key': 'web-key' } },
   { method: 'GET', path: '/hello' },
   { method: 'DELETE', path: '/orders/2', headers: { 'x-api-key': 'web-key' } },
+  {
+    method: 'POST',
+    path: '/v1/messages',
+    headers: { ...JSON_TYPE, 'anthropic-version': '2023-06-01' },
+    body: JSON.stringify({
+      model: 'gpt-demo',
+      max_tokens: 100,
+      top_k: 5,
+      messages: [{ role: 'user', content: 'Why are there so many formats?' }],
+    }),
+    model: true,
+  },
   { method: 'GET', path: '/slow' },
   { method: 'GET', path: '/echo/profile/長い名前' },
   { method: 'GET', path: '/orders/3', headers: { 'x-api-key': 'web-key' } },
   { method: 'GET', path: '/stream' },
+  chat('gemini-demo', 'How is the weather in Ulm?', { tools: [WEATHER] }),
   { method: 'POST', path: '/orders', headers: { 'x-api-key': 'reports-key' }, body: 'item=kettle' },
   {
     method: 'OPTIONS',
@@ -37,20 +70,26 @@ const SHOTS: readonly Shot[] = [
   },
   { method: 'GET', path: '/old' },
   { method: 'GET', path: '/slow?ms=3000' },
+  chat('any', 'fail gpt-demo with 503', { stream: true }),
   { method: 'GET', path: '/fail' },
   { method: 'GET', path: '/nothing/here' },
 ];
 
 const INTERVAL_MS = 700;
 
+export interface TrafficPorts {
+  readonly port: number;
+  readonly modelPort: number;
+}
+
 /** Sends a request every now and then, one kind after the other, so that there is something to see. Returns what stops it. */
-export function startTraffic(port: number, intervalMs: number = INTERVAL_MS): () => void {
+export function startTraffic(ports: TrafficPorts, intervalMs: number = INTERVAL_MS): () => void {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   let next = 0;
   const timer = setInterval(() => {
     const shot = SHOTS[next % SHOTS.length];
     next += 1;
-    if (shot !== undefined) send(shot, port, agent);
+    if (shot !== undefined) send(shot, shot.model === true ? ports.modelPort : ports.port, agent);
   }, intervalMs);
   return () => {
     clearInterval(timer);

@@ -1,13 +1,28 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
+import { anthropic } from './models/anthropic.ts';
+import { gemini, geminiLikeOpenai } from './models/gemini.ts';
+import { openaiResponses } from './models/openai-responses.ts';
+import { openai } from './models/openai.ts';
+import { modelServer } from './models/server.ts';
+
 /** The servers behind the demo gateway, each with a temper of its own. */
 export interface DemoUpstreams {
   readonly ports: Readonly<Record<UpstreamName, number>>;
   close(): Promise<void>;
 }
 
-export type UpstreamName = 'echo' | 'canary' | 'slow' | 'flaky' | 'failing' | 'stream';
+export type UpstreamName =
+  | 'echo'
+  | 'canary'
+  | 'slow'
+  | 'flaky'
+  | 'failing'
+  | 'stream'
+  | 'openai'
+  | 'anthropic'
+  | 'gemini';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -25,6 +40,9 @@ export async function startUpstreams(): Promise<DemoUpstreams> {
     flaky: flaky(),
     failing: (_request, response) => sendJson(response, 500, { error: 'this upstream always fails' }),
     stream,
+    openai: modelServer(openai, openaiResponses),
+    anthropic: modelServer(anthropic),
+    gemini: modelServer(gemini, geminiLikeOpenai),
   };
   const servers = await Promise.all(Object.values(handlers).map(listen));
   const names = Object.keys(handlers);

@@ -12,7 +12,13 @@ afterEach(() => cleanup.run());
 async function startDemo() {
   const upstreams = cleanup.add(await startUpstreams());
   const here = '127.0.0.1:1';
-  const text = demoConfig(upstreams.ports, { port: 80, adminAddr: here, statsAddr: here, readinessAddr: here });
+  const text = demoConfig(upstreams.ports, {
+    port: 80,
+    modelPort: 81,
+    adminAddr: here,
+    statsAddr: here,
+    readinessAddr: here,
+  });
   return cleanup.add(await startGateway(text));
 }
 
@@ -30,7 +36,7 @@ test('the demo shows policies that refuse, limit and change', async () => {
 
 test('the traffic of the demo meets each of them, a limit that is used up too', async () => {
   const demo = await startDemo();
-  const stop = startTraffic(demo.port(80), 5);
+  const stop = startTraffic({ port: demo.port(80), modelPort: demo.port(81) }, 5);
   cleanup.add({ close: stop });
   const reasons = ['APIKeyAuth', 'Authorization', 'RateLimit', 'Timeout', 'NotFound'];
   await eventually('every reason is counted', async () => {
