@@ -7,6 +7,7 @@ import type { LlmFacts } from '../exchange/llm-facts.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { LlmContents } from '../expression/contract.ts';
+import { recordBody, reportBody } from '../telemetry/body-recorder.ts';
 import type { Attempt } from './call.ts';
 import { contentsOf } from './contents/answer.ts';
 import { GatheredContents } from './contents/gathered.ts';
@@ -20,6 +21,9 @@ import { decodedBody } from './stream/decoded-body.ts';
 import { eventBody, type Framing } from './stream/event-body.ts';
 import { LlmStream } from './stream/llm-stream.ts';
 import { overwrite, tellContents } from './usage/told.ts';
+
+/** The stage of a trace that has the answer as the service gave it. */
+const RAW = 'llm raw response';
 
 export interface AnswerOptions extends Attempt {
   readonly limitBytes: number;
@@ -68,6 +72,8 @@ export class LlmAnswer {
     if (coding === undefined) throw badResponse('unsupported content-encoding');
     const raw = await this.#collected(response);
     const bytes = coding === null ? raw : await this.#decoded(raw, coding);
+    const { trace } = this.#exchange;
+    if (trace !== null) reportBody(bytes, trace, { stage: RAW, limit: this.#options.limitBytes });
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
     const body = response.status < 300 ? this.#success(text, response.headers) : this.#failure(response.status, text);
     // What nobody has to change leaves as it came, compressed as it was.
@@ -139,7 +145,9 @@ export class LlmAnswer {
     const framing: Framing = upstream === 'converse' ? 'aws' : 'sse';
     const coding = codingOf(response.headers);
     if (coding === undefined) throw badResponse('unsupported content-encoding');
-    const source: Body = coding === null ? response.body : decodedBody(response.body, decoderOf(coding));
+    const plain: Body = coding === null ? response.body : decodedBody(response.body, decoderOf(coding));
+    const { trace } = this.#exchange;
+    const source = trace === null ? plain : recordBody(plain, trace, { stage: RAW, limit: limitBytes });
     const stream = new LlmStream({
       facts: this.#facts,
       upstream: wireFormat(upstream),
@@ -147,7 +155,7 @@ export class LlmAnswer {
       client: clientFormat(type),
       translator: translated?.stream?.() ?? null,
     });
-    this.#exchange.trace?.emit({
+    trace?.emit({
       type: 'llmStreamingTranslation',
       provider: this.#options.service.provider.identity,
       inputFormat: shownNames[type],

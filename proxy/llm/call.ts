@@ -9,6 +9,7 @@ import type { Refusal } from '../exchange/refusal.ts';
 import type { Outcome } from '../policy/contract.ts';
 import { next } from '../policy/contract.ts';
 import type { LlmContents } from '../expression/contract.ts';
+import { reportBody } from '../telemetry/body-recorder.ts';
 import { LlmAnswer } from './answer.ts';
 import { promptOf } from './contents/prompt.ts';
 import { detectedRequest, watchAnswer } from './detect/watch.ts';
@@ -48,6 +49,8 @@ export class LlmCall {
   /** Path of the client, before any service's own takes its place. */
   readonly #path: string;
   readonly #isRead: boolean;
+  /** Whether a trace has the client's body. */
+  #isTold = false;
   #bytes: Uint8Array = new Uint8Array(0);
   #original: JsonObject | null = null;
   #attempt: Attempt | null = null;
@@ -85,7 +88,7 @@ export class LlmCall {
     const type = routeTypeOf(this.#path, service.types);
     this.facts.routeType = shownNames[type];
     this.facts.provider = service.provider.identity;
-    this.exchange.trace?.emit({ type: 'llmRouteResolved', provider: this.facts.provider, routeType: shownNames[type] });
+    this.#traceRoute(type);
     if (type === 'models') return noModels();
     if (type === 'passthrough') return this.#opaque(service, { type, body: null });
     if (type === 'realtime') return this.#realtime(service);
@@ -99,6 +102,16 @@ export class LlmCall {
     } catch (error) {
       return failed(error);
     }
+  }
+
+  /** The body of the client is told once, whatever the attempts make of it. */
+  #traceRoute(type: RouteType): void {
+    const { trace } = this.exchange;
+    if (trace === null) return;
+    trace.emit({ type: 'llmRouteResolved', provider: this.facts.provider, routeType: shownNames[type] });
+    if (this.#isTold || unread.has(type)) return;
+    this.#isTold = true;
+    reportBody(this.#bytes, trace, { stage: 'llm request before translation', limit: this.#deps.limitBytes });
   }
 
   /** What the client gets for the answer of the service that was asked last; null leaves it as it is. */

@@ -6,7 +6,8 @@ import type { BodyTranslation, Notes, Translation } from './translations/contrac
 export class TraceNotes implements Notes {
   readonly #trace: Recorder | null;
   readonly #dropped: string[] = [];
-  readonly #changed: string[] = [];
+  readonly #renamed: { readonly from: string; readonly to: string }[] = [];
+  readonly #added: string[] = [];
 
   constructor(trace: Recorder | null) {
     this.#trace = trace;
@@ -17,11 +18,11 @@ export class TraceNotes implements Notes {
   }
 
   renamed(path: string, to: string): void {
-    if (this.#trace !== null) this.#changed.push(`${path} → ${to}`);
+    if (this.#trace !== null) this.#renamed.push({ from: path, to });
   }
 
   added(path: string): void {
-    if (this.#trace !== null) this.#changed.push(`+ ${path}`);
+    if (this.#trace !== null) this.#added.push(path);
   }
 
   /** Tells the trace. Throws an `LlmFailure` when something was dropped that must not be. */
@@ -30,11 +31,13 @@ export class TraceNotes implements Notes {
       throw badRequest(`unsupported conversion: ${to} cannot carry ${this.#dropped.join(', ')}`);
     const trace = this.#trace;
     if (trace === null) return;
-    const details = [
-      `${from} → ${to}`,
-      ...(this.#dropped.length > 0 ? [`dropped ${this.#dropped.join(', ')}`] : []),
-      ...this.#changed,
-    ].join('; ');
+    const details = {
+      from,
+      to,
+      ...(this.#dropped.length > 0 ? { dropped: this.#dropped } : {}),
+      ...(this.#renamed.length > 0 ? { renamed: this.#renamed } : {}),
+      ...(this.#added.length > 0 ? { added: this.#added } : {}),
+    };
     trace.emit({ type: 'policyEvent', kind: 'llm_translation', details }, this.#dropped.length > 0 ? 'warn' : 'info');
   }
 }
