@@ -46,7 +46,10 @@ import { BackendProgram, type MirrorProgram, RouteProgram } from './program.ts';
 export interface EngineDeps {
   readonly backends: Omit<BackendDeps, 'rows'>;
   readonly metrics: ThreadMetrics;
-  readonly policies: Omit<PolicyDeps, 'maxBufferSize' | 'streamIdleTimeoutMs' | 'expressions' | 'services' | 'cloud'>;
+  readonly policies: Omit<
+    PolicyDeps,
+    'maxBufferSize' | 'streamIdleTimeoutMs' | 'expressions' | 'services' | 'cloud' | 'metrics'
+  >;
   /** Files and endpoints that credentials come from; none where nothing is called. */
   readonly cloud?: CloudAccess | undefined;
   /** By the settings that expressions depend on. */
@@ -102,6 +105,7 @@ export class Engine {
     this.prices = new PriceList(config.modelCatalog);
     this.#policyDeps = {
       ...options.deps.policies,
+      metrics: options.deps.metrics,
       maxBufferSize: config.frontend.http.maxBufferSize,
       streamIdleTimeoutMs: config.frontend.http.streamIdleTimeoutMs,
       expressions: noting.expressions,

@@ -13,9 +13,10 @@ import { contentsOf } from './contents/answer.ts';
 import { GatheredContents } from './contents/gathered.ts';
 import { badResponse, failureOf } from './failure.ts';
 import { bodyTold, clientFormat, wireFormat } from './formats/registry.ts';
-import { shownNames } from './formats.ts';
+import { type ChatFormat, shownNames } from './formats.ts';
 import { parseObject } from './json.ts';
 import { isChat, upstreamFormat } from './providers/plan.ts';
+import type { GuardOutcome } from './service.ts';
 import { codingOf, decoded, decoderOf } from './stream/content-coding.ts';
 import { decodedBody } from './stream/decoded-body.ts';
 import { eventBody, type Framing } from './stream/event-body.ts';
@@ -47,8 +48,7 @@ export class LlmAnswer {
   /** Changes the response in place; a refusal takes its place. */
   async take(response: HttpResponse): Promise<Refusal | null> {
     try {
-      await this.#take(response);
-      return null;
+      return await this.#take(response);
     } catch (error) {
       const failure = failureOf(error, 'response');
       if (failure === undefined) throw error;
@@ -57,17 +57,17 @@ export class LlmAnswer {
     }
   }
 
-  async #take(response: HttpResponse): Promise<void> {
+  async #take(response: HttpResponse): Promise<Refusal | null> {
     const { type, streaming } = this.#options;
-    if (!isChat(type)) return this.#whole(response);
     // An error is never a stream, whatever was asked for.
-    if (streaming && response.status >= 200 && response.status < 300) return this.#streamed(response);
-    return this.#whole(response);
+    if (!isChat(type) || !streaming || response.status < 200 || response.status > 299) return this.#whole(response);
+    this.#streamed(response, type);
+    return null;
   }
 
   // ── whole answers ──
 
-  async #whole(response: HttpResponse): Promise<void> {
+  async #whole(response: HttpResponse): Promise<Refusal | null> {
     const coding = codingOf(response.headers);
     if (coding === undefined) throw badResponse('unsupported content-encoding');
     const raw = await this.#collected(response);
@@ -75,13 +75,29 @@ export class LlmAnswer {
     const { trace } = this.#exchange;
     if (trace !== null) reportBody(bytes, trace, { stage: RAW, limit: this.#options.limitBytes });
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-    const body = response.status < 300 ? this.#success(text, response.headers) : this.#failure(response.status, text);
+    const success = response.status < 300;
+    const answer = success ? this.#success(text, response.headers) : this.#failure(response.status, text);
+    const guarded = success ? await this.#guarded(answer, text, response.headers) : null;
+    if (guarded?.kind === 'fail') return guarded.refusal;
+    const body = guarded?.body ?? answer;
     // What nobody has to change leaves as it came, compressed as it was.
     response.body = new BufferedBody(body === null ? raw : Buffer.from(JSON.stringify(body)));
-    if (body === null) return;
+    if (body === null) return null;
     response.headers.remove('content-encoding');
     response.headers.remove('content-length');
     response.headers.set('content-type', 'application/json');
+    return null;
+  }
+
+  /** What guards make of an answer; null leaves it as it is. */
+  async #guarded(answer: JsonObject | null, text: string, headers: Headers): Promise<GuardOutcome | null> {
+    const { type, service } = this.#options;
+    const guard = service.guards.response;
+    if (guard === null || !isChat(type)) return null;
+    const body = answer ?? parseObject(text);
+    if (body === undefined) return null;
+    const outcome = await guard(this.#exchange, body, type, headers);
+    return outcome.kind === 'pass' && outcome.body === body ? null : outcome;
   }
 
   async #collected(response: HttpResponse): Promise<Uint8Array> {
@@ -139,8 +155,8 @@ export class LlmAnswer {
 
   // ── streams ──
 
-  #streamed(response: HttpResponse): void {
-    const { type, translated, plan, limitBytes } = this.#options;
+  #streamed(response: HttpResponse, type: ChatFormat): void {
+    const { translated, plan, limitBytes, service } = this.#options;
     const upstream = upstreamFormat(plan) ?? 'completions';
     const framing: Framing = upstream === 'converse' ? 'aws' : 'sse';
     const coding = codingOf(response.headers);
@@ -148,12 +164,14 @@ export class LlmAnswer {
     const plain: Body = coding === null ? response.body : decodedBody(response.body, decoderOf(coding));
     const { trace } = this.#exchange;
     const source = trace === null ? plain : recordBody(plain, trace, { stage: RAW, limit: limitBytes });
+    const guard = service.guards.stream?.(this.#exchange, type, response.headers.clone()) ?? null;
     const stream = new LlmStream({
       facts: this.#facts,
       upstream: wireFormat(upstream),
       gathered: this.#gathers ? new GatheredContents(upstream) : null,
       client: clientFormat(type),
       translator: translated?.stream?.() ?? null,
+      guard,
     });
     trace?.emit({
       type: 'llmStreamingTranslation',
@@ -165,7 +183,7 @@ export class LlmAnswer {
     response.body = eventBody(source, {
       framing,
       limitBytes,
-      verbatim: translated === null,
+      verbatim: translated === null && guard === null,
       follower: (output) => stream.follow(output),
       onOver: (ending, error) => stream.over(ending, error),
     });

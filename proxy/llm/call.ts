@@ -216,15 +216,7 @@ export class LlmCall {
   async #guarded(service: LlmService, type: RouteType, body: JsonObject): Promise<Passed | Outcome> {
     const guard = service.guards.request;
     if (guard === null || !isChat(type)) return { kind: 'pass', body };
-    const outcome = await guard(this.exchange, body, type);
-    switch (outcome.kind) {
-      case 'pass':
-        return outcome;
-      case 'fail':
-        return { kind: 'fail', refusal: outcome.refusal };
-      case 'reject':
-        return { kind: 'respond', response: outcome.response, policy: 'guardrail' };
-    }
+    return guard(this.exchange, body, type, this.exchange.request.headers);
   }
 
   /** The gateway counts by itself, and nobody is called. */

@@ -1,10 +1,13 @@
 import type { AiPolicy, AiProvider, BackendAuth } from '../../src/config/ir/index.ts';
 import type { JsonObject } from '../exchange/attributes.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { HttpResponse } from '../exchange/message.ts';
+import type { Headers } from '../exchange/headers.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { PolicyContext } from '../policy/contract.ts';
 import { compileBodies } from './body/compile.ts';
+import type { ChatFormat } from './formats.ts';
+import { compileGuards } from './guards/compile.ts';
+import type { GuardedStream } from './guards/stream/guarded-stream.ts';
 import type { Provider } from './providers/contract.ts';
 import { providerOf } from './providers/registry.ts';
 import type { RouteType, RouteTypes } from './route-type.ts';
@@ -15,15 +18,23 @@ export type BodyChange = (exchange: Exchange, body: JsonObject, type: RouteType)
 /** What guards decided about a text that a client sent or is to get. */
 export type GuardOutcome =
   | { readonly kind: 'pass'; readonly body: JsonObject }
-  /** The configured answer instead. */
-  | { readonly kind: 'reject'; readonly response: HttpResponse; readonly guard: string }
   | { readonly kind: 'fail'; readonly refusal: Refusal };
 
 /** Looks at the texts of requests and answers, in the client's format. */
 export interface Guards {
-  readonly request: ((exchange: Exchange, body: JsonObject, type: RouteType) => Promise<GuardOutcome>) | null;
-  readonly response: ((exchange: Exchange, body: JsonObject, type: RouteType) => Promise<GuardOutcome>) | null;
+  readonly request: BodyGuard | null;
+  readonly response: BodyGuard | null;
+  /** Made for each streamed answer. */
+  readonly stream: ((exchange: Exchange, type: ChatFormat, headers: Headers) => GuardedStream) | null;
 }
+
+/** `headers` are those of the message that the body belongs to. A promise only when somebody is asked. */
+export type BodyGuard = (
+  exchange: Exchange,
+  body: JsonObject,
+  type: ChatFormat,
+  headers: Headers,
+) => GuardOutcome | Promise<GuardOutcome>;
 
 /** One service of a backend, compiled: the provider and what is done with bodies on the way there. */
 export interface LlmService {
@@ -51,7 +62,7 @@ export function compileService(settings: AiProvider, policy: AiPolicy, context: 
     types: policy.routes ?? [],
     policy,
     ...compileBodies(policy, context),
-    guards: { request: null, response: null },
+    guards: compileGuards(policy.promptGuard, context),
   };
 }
 

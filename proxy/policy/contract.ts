@@ -7,6 +7,7 @@ import type { Expressions } from '../expression/contract.ts';
 import type { Resources } from '../resources/contract.ts';
 import type { Services } from '../services/contract.ts';
 import type { Buckets } from './local-rate-limit/bucket-view.ts';
+import type { ThreadMetrics } from '../telemetry/thread-metrics.ts';
 import type { Logger } from '../../src/shared/log.ts';
 
 /** What a request policy decided. Expected refusals are outcomes, not exceptions. */
@@ -49,6 +50,8 @@ export interface PolicyDeps {
   /** Budgets that all threads of the replica share. */
   readonly buckets: Buckets;
   readonly log: Logger;
+  /** Where decisions are counted; absent where nothing is. */
+  readonly metrics?: Pick<ThreadMetrics, 'counter'> | undefined;
   /** Set where requests are only explained: stands in for policies that would call something. */
   readonly dryRun?: DryRun | undefined;
   /** Reports the request's state after a policy; called only for traced exchanges. */

@@ -124,6 +124,10 @@ export const trafficMetrics = {
     FIRST_TOKEN_BUCKETS,
   ),
   catalogLookups: counter('cost_catalog_lookups_total', 'Looks at the prices of models', ['status', ...GEN_AI_LABELS]),
+  guardrailChecks: counter('guardrail_checks_total', 'Decisions of guards over prompts and answers', [
+    'phase',
+    'action',
+  ]),
   telemetryExport: counter('telemetry_export_items_total', 'Spans and log records for receivers of OTLP', [
     'signal',
     'result',

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 interface Libraries {
   readonly 'apache-md5': typeof import('apache-md5');
   readonly bcryptjs: typeof import('bcryptjs');
+  readonly 'libphonenumber-js/max': typeof import('libphonenumber-js/max');
   readonly 'protobufjs/light.js': typeof import('protobufjs/light.js');
   readonly 'protobufjs/minimal.js': typeof import('protobufjs/minimal.js');
   readonly re2js: typeof import('re2js');

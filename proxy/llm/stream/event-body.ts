@@ -22,6 +22,8 @@ export interface StreamOutput {
   /** Nothing more is taken from the upstream until it is released: what follows waits for a decision. */
   hold(): void;
   release(): void;
+  /** The client gets what is written, and nothing more; the upstream is cancelled. */
+  stop(why: Error): void;
 }
 
 export interface EventBodyOptions {
@@ -73,6 +75,7 @@ class EventStream {
         this.#flush();
         this.#balance();
       },
+      stop: (why) => this.#stop(why),
     });
     const sink = {
       event: (name: string | null, data: string) => this.#follower.event(name, data),
@@ -121,6 +124,15 @@ class EventStream {
       this.#source.cancel();
       void this.#finish(error instanceof Error ? error : new Error(String(error)));
     }
+  }
+
+  #stop(why: Error): void {
+    if (this.#over) return;
+    this.#finishing = true;
+    this.#source.cancel();
+    this.#flush();
+    this.out.end();
+    this.#end('cut', why);
   }
 
   async #finish(error: Error | null): Promise<void> {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../exchange/attributes.ts';
 import type { LlmFacts } from '../../exchange/llm-facts.ts';
 import type { WireFormat } from '../formats/contract.ts';
+import type { GuardedStream } from '../guards/stream/guarded-stream.ts';
 import { parseObject } from '../json.ts';
 import type { EventWriter, StreamTranslator } from '../translations/contract.ts';
 import type { GatheredContents } from '../contents/gathered.ts';
@@ -18,6 +19,8 @@ export interface LlmStreamOptions {
   readonly client: WireFormat;
   /** Null: both speak the same, and the client gets the service's own bytes. */
   readonly translator: StreamTranslator | null;
+  /** Looks at what leaves; null lets everything pass. */
+  readonly guard: GuardedStream | null;
 }
 
 const DONE = '[DONE]';
@@ -34,7 +37,7 @@ export class LlmStream {
   }
 
   follow(output: StreamOutput): StreamFollower {
-    const writer = writerTo(output);
+    const writer = this.#options.guard?.to(output) ?? writerTo(output);
     return {
       event: (name, data) => this.#event(name, data, writer),
       fault: (type, data) => {
@@ -46,22 +49,25 @@ export class LlmStream {
 
   /** Nothing more comes. */
   over(_ending: 'complete' | 'cut' | 'cancelled', _error: Error | null): void {
-    const { facts, gathered } = this.#options;
+    const { facts, gathered, guard } = this.#options;
+    guard?.over();
     if (gathered !== null) tellContents(facts, gathered.contents);
   }
 
   #event(name: string | null, text: string, writer: EventWriter): void {
     if (text === DONE) {
       this.#done = true;
+      if (this.#options.translator === null) this.#options.guard?.done();
       return;
     }
-    const { translator } = this.#options;
-    if (translator === null && !this.#worthReading(text)) return;
+    const { translator, guard } = this.#options;
+    if (translator === null && guard === null && !this.#worthReading(text)) return;
     const data = parseObject(text);
     // What is no JSON is of no use to anybody but a client that gets the bytes as they are.
     if (data === undefined) return;
     this.#tell(name, data);
-    translator?.event(name, data, writer);
+    if (translator === null) guard?.event(name, data, text);
+    else translator.event(name, data, writer);
   }
 
   /** Of a stream that nobody translates, only what tells something is read. */
@@ -81,17 +87,20 @@ export class LlmStream {
     facts.pace.textCame();
   }
 
-  #end(error: Error | null, { writer, output }: { writer: EventWriter; output: StreamOutput }): void {
-    const { translator } = this.#options;
+  #end(error: Error | null, { writer, output }: { writer: EventWriter; output: StreamOutput }): void | Promise<void> {
+    const { translator, guard } = this.#options;
     // Whoever has said everything may hang up as they like.
     if (error === null || this.#done || translator?.complete === true) {
       translator?.end(this.#done, writer);
-      return;
+      guard?.finish();
+      return guard?.settled();
     }
+    guard?.finish();
     // Of the service's own bytes, the last may be half an event.
-    if (translator === null) output.write('\n\n');
+    if (translator === null && guard === null) output.write('\n\n');
     const { name, data } = this.#options.client.streamError(`upstream stream was cut: ${error.message}`);
     writer.event(name, data);
+    return guard?.settled();
   }
 }
 

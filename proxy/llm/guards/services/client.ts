@@ -1,0 +1,120 @@
+import type { ServiceRef } from '../../../../src/config/ir/policy/policy-service.ts';
+import { backendAuth, backendSign } from '../../../backends/auth/compile.ts';
+import { BufferedBody } from '../../../exchange/body.ts';
+import { Exchange } from '../../../exchange/exchange.ts';
+import { Headers } from '../../../exchange/headers.ts';
+import type { HttpRequest } from '../../../exchange/message.ts';
+import type { PolicyContext } from '../../../policy/contract.ts';
+import { ServiceError, type ServiceResponse } from '../../../services/contract.ts';
+import { GuardFailure } from '../contract.ts';
+
+/** Covers the whole call; the policies of the connection may say something else. */
+const TIMEOUT_MS = 10_000;
+/** Masks come back with every message of a prompt. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+export interface GuardCall {
+  readonly exchange: Exchange;
+  readonly signal: AbortSignal;
+  readonly method?: string | undefined;
+  readonly path: string;
+  /** Null takes the service's own. */
+  readonly authority?: string | null | undefined;
+  readonly headers?: Headers | undefined;
+  readonly body: unknown;
+}
+
+/** Calls of one guard service, with the credentials that the policies of the connection name. */
+export interface GuardClient {
+  readonly name: string;
+  /** Throws a `GuardFailure`. */
+  send(call: GuardCall): Promise<ServiceResponse>;
+}
+
+/** Throws a `GwError` for a reference to nothing, and for credentials that cannot be used. */
+export function guardClient(ref: ServiceRef, context: PolicyContext): GuardClient {
+  const client = context.deps.services.open(ref, 'Guardrail');
+  const authorize = credentialsOf(ref, context);
+  const own = ownAuthority(ref);
+  return {
+    name: client.name,
+    async send({ exchange, signal, method = 'POST', path, authority = null, headers = new Headers(), body }) {
+      headers.set('content-type', 'application/json');
+      const bytes = Buffer.from(JSON.stringify(body));
+      const request = requestOf({ method, target: path, authority: authority ?? own ?? '', headers, bytes });
+      if (authorize !== null) await authorize(request, exchange);
+      const call = {
+        method: request.method,
+        target: request.target,
+        authority: request.authority === '' ? null : request.authority,
+        headers: request.headers,
+        body: bytes,
+      };
+      const trace = exchange.trace?.scoped('guardrail') ?? null;
+      const options = { timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES, signal, trace };
+      try {
+        return await client.http(call, { ...options, spans: exchange.spans });
+      } catch (error) {
+        if (error instanceof ServiceError) throw new GuardFailure(error.message, { cause: error });
+        throw error;
+      }
+    },
+  };
+}
+
+function requestOf({
+  method,
+  target,
+  authority,
+  headers,
+  bytes,
+}: Pick<HttpRequest, 'method' | 'target' | 'authority' | 'headers'> & { readonly bytes: Uint8Array }): HttpRequest {
+  return {
+    method,
+    scheme: 'https',
+    authority,
+    target,
+    version: 'HTTP/1.1',
+    headers,
+    body: new BufferedBody(bytes),
+    upgrade: null,
+  };
+}
+
+/** What a signature covers: services of clouds have a name. */
+function ownAuthority({ target }: ServiceRef): string | null {
+  if (target.kind !== 'inline' || target.backend.kind !== 'host') return null;
+  const { target: host } = target.backend;
+  if (host.kind !== 'tcp') return null;
+  return host.port === 443 ? host.host : `${host.host}:${host.port}`;
+}
+
+/** Writes credentials as into a request to a backend; null when there are none. */
+function credentialsOf(
+  { policies }: ServiceRef,
+  context: PolicyContext,
+): ((request: HttpRequest, exchange: Exchange) => Promise<void>) | null {
+  const spec = policies.backendAuth;
+  if (spec === undefined) return null;
+  const step = backendAuth(spec, context);
+  const effective = { values: { backendAuth: spec }, sources: { backendAuth: context.source } };
+  const sign = backendSign(effective, context.deps);
+  return async (request, exchange) => {
+    const call = new Exchange(
+      request,
+      exchange.connection,
+      exchange.transport,
+      exchange.trace?.scoped('guardrail') ?? null,
+    );
+    Object.assign(call.attributes, exchange.attributes);
+    const unlisten = exchange.onClientGone(() => call.clientLeft());
+    try {
+      const outcome = step === null ? null : await step(call);
+      if (outcome?.kind === 'fail') throw new GuardFailure(outcome.refusal.message);
+      const refusal = sign === null ? null : await sign(call);
+      if (refusal !== null) throw new GuardFailure(refusal.message);
+    } finally {
+      unlisten();
+    }
+  };
+}

@@ -1,0 +1,137 @@
+import type { ContentScope } from '../../../../src/config/ir/llm.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../exchange/attributes.ts';
+import { list, objects, text } from '../../json.ts';
+import { fieldText, mapField, mapObjects, mapRuns, mapText, mapTexts, type PartText } from './change.ts';
+import type { FlatMessage, TextFormat, Visit } from './contract.ts';
+
+const SEPARATOR = '\n';
+const NOT_TEXT: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'call_id',
+  'file_id',
+  'image_url',
+  'file_data',
+  'encrypted_content',
+  'status',
+]);
+/** What tools were called with. */
+const INPUTS = ['arguments', 'input', 'code', 'action', 'operation', 'queries'];
+/** What they gave. */
+const OUTPUTS = ['output', 'outputs', 'results', 'tools', 'error'];
+const NEVER = new Set(['reasoning', 'compaction', 'item_reference']);
+
+/** OpenAI responses. */
+export const responsesText: TextFormat = {
+  mapRequest(body, visit) {
+    const instructed = mapText(body, 'instructions', (part) => visit(part, 'systemPrompt'));
+    return mapField(instructed, 'input', (input) => {
+      if (typeof input === 'string') return visit(input, 'messages');
+      return mapObjects(input, (item) => mapItem(item, visit));
+    });
+  },
+  mapResponse: (body, visit) =>
+    mapField(body, 'output', (output) =>
+      mapObjects(output, (item) => (isMessage(item) ? mapMessage(item, 'messages', visit) : item)),
+    ),
+  messages(body) {
+    const { instructions, input } = body;
+    const items =
+      typeof input === 'string'
+        ? [{ role: 'user', content: input }]
+        : objects(input).filter(isMessage).map(flatMessage('user'));
+    return typeof instructions === 'string' ? [{ role: 'system', content: instructions }, ...items] : items;
+  },
+  withMessages(body, messages) {
+    const [first] = messages;
+    const leads = first !== undefined && scopeOf(first.role) === 'systemPrompt';
+    const instructed = typeof body['instructions'] === 'string';
+    const items = (instructed && leads ? messages.slice(1) : messages).map(inputMessage);
+    if (!instructed) return { ...body, input: items };
+    const { instructions: _instructions, ...rest } = body;
+    return leads ? { ...rest, instructions: first.content, input: items } : { ...rest, input: items };
+  },
+  choices: (body) => objects(body['output']).filter(isMessage).map(flatMessage('assistant')),
+  withChoices: (body, choices) => ({ ...body, output: replaced(list(body['output']) ?? [], choices) }),
+};
+
+function isMessage(item: JsonObject): boolean {
+  return item['type'] === 'message' || (item['type'] === undefined && typeof item['role'] === 'string');
+}
+
+function scopeOf(role: string | undefined): ContentScope {
+  return role === 'system' || role === 'developer' ? 'systemPrompt' : 'messages';
+}
+
+function mapItem(item: JsonObject, visit: Visit): JsonObject {
+  if (isMessage(item)) return mapMessage(item, scopeOf(text(item['role'])), visit);
+  if (NEVER.has(text(item['type']) ?? '')) return item;
+  let mapped = item;
+  for (const name of INPUTS) mapped = mapDeep(mapped, name, (part) => visit(part, 'toolInput'));
+  for (const name of OUTPUTS) mapped = mapOutput(mapped, name, (part) => visit(part, 'toolOutput'));
+  return mapped;
+}
+
+function mapMessage(item: JsonObject, scope: ContentScope, visit: Visit): JsonObject {
+  const map = (part: string): string => visit(part, scope);
+  return mapField(item, 'content', (content) => {
+    if (typeof content === 'string') return map(content);
+    return Array.isArray(content) ? mapRuns(content, { separator: SEPARATOR, textOf: partText, map }) : content;
+  });
+}
+
+function mapDeep(item: JsonObject, name: string, map: (text: string) => string): JsonObject {
+  return mapField(item, name, (value) => mapTexts(value, map, { except: NOT_TEXT }));
+}
+
+function mapOutput(item: JsonObject, name: string, map: (text: string) => string): JsonObject {
+  return mapField(item, name, (value) =>
+    Array.isArray(value)
+      ? mapRuns(value, {
+          separator: SEPARATOR,
+          textOf: partText,
+          map,
+          other: (part) => {
+            const mapped = mapTexts(part, map, { except: NOT_TEXT });
+            return isJsonObject(mapped) ? mapped : part;
+          },
+        })
+      : mapTexts(value, map, { except: NOT_TEXT }),
+  );
+}
+
+/** The tokens with their chances would tell what was masked. */
+function partText(part: JsonObject): PartText | null {
+  const type = part['type'];
+  if (type === 'refusal') return fieldText(part, 'refusal');
+  if (type !== 'input_text' && type !== 'output_text' && type !== 'text') return null;
+  const bare = part['logprobs'] === undefined ? part : { ...part, logprobs: [] };
+  return fieldText(bare, 'text');
+}
+
+function flatMessage(role: string): (item: JsonObject) => FlatMessage {
+  return (item) => ({ role: text(item['role']) ?? role, content: flat(item['content']) });
+}
+
+function flat(content: JsonValue | undefined): string {
+  if (typeof content === 'string') return content;
+  return objects(content)
+    .map((part) => partText(part)?.text)
+    .filter((part) => part !== undefined)
+    .join(SEPARATOR);
+}
+
+function inputMessage({ role, content }: FlatMessage): JsonObject {
+  const type = role === 'assistant' ? 'output_text' : 'input_text';
+  return { type: 'message', role, content: [{ type, text: content }] };
+}
+
+function replaced(output: readonly JsonValue[], choices: readonly FlatMessage[]): JsonValue[] {
+  let next = 0;
+  return output.map((item) => {
+    if (!isJsonObject(item) || !isMessage(item)) return item;
+    const choice = choices[next++];
+    if (choice === undefined || choice.content === flat(item['content'])) return item;
+    return { ...item, content: [{ type: 'output_text', text: choice.content, annotations: [] }] };
+  });
+}
