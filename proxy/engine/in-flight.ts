@@ -58,6 +58,8 @@ export class InFlight implements Progress {
   tunnelStatus: number | null = null;
   /** The call of a language model, when this is one. */
   llm: LlmCall | null = null;
+  /** Limits of tokens have let it pass: further attempts are part of what they counted. */
+  tokensAdmitted = false;
   /** The call that waits for its response head. */
   call: UpstreamCall | null = null;
   #endpoint: Endpoint | null = null;
@@ -97,6 +99,7 @@ export class InFlight implements Progress {
   get backendFacts(): Progress['backendFacts'] {
     const resolved = this.backend?.resolved;
     if (resolved === undefined) return null;
+    if (this.llm !== null) return { name: resolved.name, type: 'ai', protocol: 'llm' };
     return { name: resolved.name, type: resolved.kind === 'host' ? 'static' : resolved.kind, protocol: 'http' };
   }
 
@@ -178,7 +181,8 @@ export class InFlight implements Progress {
       outcome,
       latencyMs: performance.now() - this.#attemptStartedAt,
       rateLimitHintMs: this.#rateLimitHintMs,
-      retryBackoffMs: this.program?.pipeline.retry?.backoffMs,
+      // None is no hint of how long an endpoint needs.
+      retryBackoffMs: this.program?.pipeline.retry?.backoffMs || undefined,
     };
     accountFinish(this.runtime.endpoints, endpoint, finish, Date.now());
   }

@@ -5,6 +5,7 @@ import OpenAI from 'openai';
 import { Agent, setGlobalDispatcher } from 'undici';
 
 import { type Ask, ask, Cleanup, startGateway, upstream } from './gateway.ts';
+import { TraceWatch } from './trace-watch.ts';
 
 const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
@@ -317,6 +318,26 @@ describe('a virtual model', () => {
     expect(service.seen.at(-1)?.url).toBe('/v1beta/models/a%2Fb:generateContent?key=k');
   });
 
+  test('fails over within one request where the route tries again', async () => {
+    const [first, second] = [await chatService('first', 500), await chatService('second')];
+    const { says } = await llm(
+      `
+  models:
+  - {name: first, provider: openAI, params: {baseUrl: "${first.url}"}, health: {eviction: {consecutiveFailures: 1}}}
+  - {name: "*", provider: openAI, params: {baseUrl: "${second.url}"}}
+  virtualModels:
+  - {name: safe, routing: {failover: {targets: [{model: first, priority: 1}, {model: second, priority: 2}]}}}
+`,
+      `policies:
+- name: {name: again, namespace: default}
+  target: {route: {name: llm, namespace: default}}
+  policy: {retry: {attempts: 1, codes: [500]}}
+`,
+    );
+    expect(await says('safe')).toBe('from second');
+    expect([first.seen.length, second.seen[0]?.json['model']]).toEqual([1, 'second']);
+  });
+
   test('that would have to be written into what cannot be written is told so', async () => {
     const { ask: send } = await llm(`
   models: [{name: m, provider: openAI, params: {baseUrl: "http://127.0.0.1:1"}}]
@@ -574,5 +595,43 @@ llm:
     expect(await failure(client.chat.completions.create({ model: 'a', messages: [] }))).toMatchObject({ status: 404 });
     await client.chat.completions.create({ model: 'b', messages: [] });
     expect(service.seen.at(-1)?.headers['authorization']).toBe('Bearer key-of-b');
+  });
+
+  test('tells a trace how a model was found and what became of the body', async () => {
+    const service = await chatService('s');
+    const gateway = await llm(`
+  models:
+  - name: m
+    provider: openAI
+    params: {baseUrl: "${service.url}", apiKey: sk-very-secret}
+    authorization: {rules: ['request.method == "POST"']}
+    overrides: {seed: 1}
+    transformation: {user: llmRequest.nobody}
+  virtualModels: [{name: v, routing: {conditional: {targets: [{model: m, when: 'llmRequest.stream == false'}]}}}]
+`);
+    const watch = cleanup.add(await TraceWatch.open(gateway.admin));
+    await gateway.client().chat.completions.create({ model: 'v', messages: [], stream: false });
+    const text = await watch.finished();
+    const events = text
+      .split('\n')
+      .filter((line) => line.startsWith('data:'))
+      .map((line) => JSON.parse(line.slice('data:'.length)).message);
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        kind: 'llm',
+        result: expect.objectContaining({ details: '"v" is served by m, by the model m' }),
+      }),
+    );
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        kind: 'llm',
+        result: expect.objectContaining({ details: 'overrides: 1, transformations: 1 (from provider m)' }),
+      }),
+    );
+    expect(events).toContainEqual(expect.objectContaining({ type: 'authorizationResult', result: 'allow' }));
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'cel', result: { error: expect.stringContaining('nobody') } }),
+    );
+    expect(text).not.toContain('sk-very-secret');
   });
 });

@@ -8,12 +8,12 @@ import { promptChanges } from './prompts.ts';
 /** What a policy does with bodies. Throws a `GwError` for an expression that is none. */
 export function compileBodies(
   policy: AiPolicy,
-  { deps }: PolicyContext,
+  context: PolicyContext,
 ): Pick<LlmService, 'mutate' | 'alias' | 'enrich' | 'finalize'> {
   return {
-    mutate: fieldChanges(policy, deps.expressions),
+    mutate: fieldChanges(policy, context),
     alias: modelAlias(policy.modelAliases),
-    enrich: promptChanges(policy.prompts),
-    finalize: finalChanges(policy, deps.expressions),
+    enrich: promptChanges(policy.prompts, context.source),
+    finalize: finalChanges(policy, context),
   };
 }

@@ -2,6 +2,7 @@ import type { AiPolicy } from '../../../src/config/ir/index.ts';
 import type { JsonObject, JsonValue } from '../../exchange/attributes.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { Expression, Expressions } from '../../expression/contract.ts';
+import type { PolicyContext } from '../../policy/contract.ts';
 import type { BodyChange } from '../service.ts';
 
 type Field = readonly [name: string, expression: Expression];
@@ -10,7 +11,7 @@ type Field = readonly [name: string, expression: Expression];
  * Overrides, then transformations, then defaults where there is nothing yet. Every expression sees the body that came in;
  * one that fails takes its field away. Null when nothing is configured.
  */
-export function fieldChanges(policy: AiPolicy, expressions: Expressions): BodyChange | null {
+export function fieldChanges(policy: AiPolicy, { source, deps: { expressions } }: PolicyContext): BodyChange | null {
   const { defaults, overrides, transformations } = policy;
   const fields = compileFields(transformations, expressions, 'ai transformation');
   const set = Object.entries(overrides ?? {});
@@ -22,19 +23,20 @@ export function fieldChanges(policy: AiPolicy, expressions: Expressions): BodyCh
     for (const [name, value] of set) changed.set(name, value);
     put(changed, computed);
     for (const [name, value] of absent) if (!changed.has(name)) changed.set(name, value);
-    report(exchange, { overrides: set.length, transformations: fields.length, defaults: absent.length });
+    const counts = { overrides: set.length, transformations: fields.length, defaults: absent.length };
+    report(exchange, counts, source);
     return Object.fromEntries(changed);
   };
 }
 
 /** Over the body as the service gets it. Null when nothing is configured. */
-export function finalChanges(policy: AiPolicy, expressions: Expressions): BodyChange | null {
+export function finalChanges(policy: AiPolicy, { source, deps: { expressions } }: PolicyContext): BodyChange | null {
   const fields = compileFields(policy.finalTransformations, expressions, 'ai finalTransformation');
   if (fields.length === 0) return null;
   return (exchange, body) => {
     const changed = new Map(Object.entries(body));
     put(changed, evaluate(exchange, body, fields));
-    report(exchange, { finalTransformations: fields.length });
+    report(exchange, { finalTransformations: fields.length }, source);
     return Object.fromEntries(changed);
   };
 }
@@ -67,8 +69,8 @@ function put(changed: Map<string, JsonValue>, computed: Computed): void {
   }
 }
 
-function report({ trace }: Exchange, counts: Readonly<Record<string, number>>): void {
+function report({ trace }: Exchange, counts: Readonly<Record<string, number>>, source: string): void {
   if (trace === null) return;
   const done = Object.entries(counts).filter(([, count]) => count > 0);
-  trace.applied('llm', done.map(([what, count]) => `${count} ${what}`).join(', '));
+  trace.applied('llm', `${done.map(([what, count]) => `${what}: ${count}`).join(', ')} (from ${source})`);
 }

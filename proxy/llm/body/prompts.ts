@@ -17,13 +17,13 @@ const formats: Partial<Readonly<Record<RouteType, Added>>> = {
 };
 
 /** Adds messages before and after every prompt; bodies without prompts stay as they are. Null without messages. */
-export function promptChanges(prompts: PromptEnrichment | undefined): BodyChange | null {
+export function promptChanges(prompts: PromptEnrichment | undefined, source: string): BodyChange | null {
   if (prompts === undefined || prompts.prepend.length + prompts.append.length === 0) return null;
   return (exchange, body, type) => {
     const add = formats[type];
     if (add === undefined) return body;
     const { prepend, append } = prompts;
-    exchange.trace?.applied('llm', `prompts: ${prepend.length} before, ${append.length} after`);
+    exchange.trace?.applied('llm', `prompts: ${prepend.length} before, ${append.length} after (from ${source})`);
     return add(body, prompts);
   };
 }

@@ -9,7 +9,7 @@ const assistant = { role: 'assistant', content: 'Yes?' };
 // `as`: nobody watches, and nothing else of the exchange is read.
 const exchange = { trace: null } as Exchange;
 
-const change = promptChanges({ prepend: [system, assistant], append: [user] });
+const change = promptChanges({ prepend: [system, assistant], append: [user] }, 'a test');
 
 function changed(type: Parameters<NonNullable<typeof change>>[2], body: Parameters<NonNullable<typeof change>>[1]) {
   return change?.(exchange, body, type);
@@ -35,12 +35,12 @@ describe('messages added to prompts', () => {
       messages: [assistant, user],
       system: blocks('Be kind.'),
     });
-    const only = promptChanges({ prepend: [user], append: [] });
+    const only = promptChanges({ prepend: [user], append: [] }, 'a test');
     expect(only?.(exchange, { messages: [], system: 'Old.' }, 'messages')).toEqual({
       messages: [user],
       system: 'Old.',
     });
-    const last = promptChanges({ prepend: [], append: [system] });
+    const last = promptChanges({ prepend: [], append: [system] }, 'a test');
     expect(last?.(exchange, { messages: [], system: blocks('Old.') }, 'messages')).toEqual({
       messages: [],
       system: blocks('Old.', 'Be kind.'),
@@ -84,6 +84,6 @@ describe('messages added to prompts', () => {
     }
     const oddSystem = { messages: [], system: 5 };
     expect(changed('messages', oddSystem)).toBe(oddSystem);
-    expect(promptChanges({ prepend: [], append: [] })).toBeNull();
+    expect(promptChanges({ prepend: [], append: [] }, 'a test')).toBeNull();
   });
 });
