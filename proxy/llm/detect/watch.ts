@@ -91,7 +91,6 @@ interface Decoder {
 class EventAnswer implements Onlooker {
   readonly #options: WatchOptions;
   #decoder: Decoder | null;
-  #first = true;
   #firstTextAt: number | null = null;
 
   constructor(options: WatchOptions, decoder: (onEvent: OnEvent, limit: number) => Decoder) {
@@ -123,9 +122,7 @@ class EventAnswer implements Onlooker {
   }
 
   #event(name: string | null, source: string): void {
-    if (!this.#first && this.#firstTextAt !== null && !source.includes('sage"') && !source.includes('"usageMetadata"'))
-      return;
-    this.#first = false;
+    if (this.#firstTextAt !== null && !TELLS.test(source)) return;
     const data = unwrapped(parseObject(source));
     if (data === undefined) return;
     const told = detectedTold(data);
@@ -136,6 +133,9 @@ class EventAnswer implements Onlooker {
     this.#options.facts.timeToFirstTokenMs = this.#firstTextAt - this.#options.startedAt;
   }
 }
+
+/** What tells something of itself, or may once it is unwrapped. */
+const TELLS = /"(?:usage|usageMetadata|bytes)"/;
 
 const FORMATS = (['completions', 'messages', 'responses', 'generateContent', 'converse'] as const).map(wireFormat);
 

@@ -99,7 +99,7 @@ export function made(row: Case): Made {
     mutate: null,
     alias: (name) => name,
     enrich: null,
-    guards: { request: null, response: null },
+    guards: { request: null, response: null, stream: null },
     finalize: null,
   };
   withTarget(exchange, { service: compiled, facts: request, plan });
