@@ -56,11 +56,11 @@ async function service({ status = 200, type = 'application/json', headers = {}, 
   return { asked, port: server.port };
 }
 
-async function clients(provider: string, params: string) {
+async function clients(provider: string, params: string, more: Record<string, string> = {}) {
   const gateway = cleanup.add(
     await startGateway(
       `gateways: {default: {port: 80}}\nllm:\n  models:\n  - {name: m, provider: ${provider}, params: {${params}}}\n`,
-      { env },
+      { env: { ...env, ...more } },
     ),
   );
   const base = `http://127.0.0.1:${gateway.port(80)}`;
@@ -71,8 +71,12 @@ async function clients(provider: string, params: string) {
   };
 }
 
-const bedrock = (port: number, model = MODEL) =>
-  clients('bedrock', `model: "${model}", awsRegion: eu-west-1, hostOverride: "127.0.0.1:${port}", pathPrefix: /aws`);
+const bedrock = (port: number, model = MODEL, more: Record<string, string> = {}) =>
+  clients(
+    'bedrock',
+    `model: "${model}", awsRegion: eu-west-1, hostOverride: "127.0.0.1:${port}", pathPrefix: /aws`,
+    more,
+  );
 const gemini = (port: number) =>
   clients('gemini', `model: gemini-2.5-pro, apiKey: AIzaKey, hostOverride: "127.0.0.1:${port}", pathPrefix: /google`);
 
@@ -298,6 +302,19 @@ describe('the client of Anthropic at Bedrock', () => {
     const failing = await service(stream([...EVENTS.slice(0, 2), awsException('modelStreamErrorException', 'oops')]));
     const { anthropic: other } = await bedrock(failing.port);
     await expect(other.messages.stream(question).finalMessage()).rejects.toThrow(/oops/);
+  });
+
+  test('asks for betas that are known, or that the environment allows', async () => {
+    const { asked, port } = await service({ body: CONVERSED });
+    const betas = ['context-1m-2025-08-07', 'brand-new'];
+    const usual = await bedrock(port);
+    await usual.anthropic.beta.messages.create({ ...question, betas });
+    const allowing = await bedrock(port, MODEL, { GW_BEDROCK_ANTHROPIC_BETA_HEADERS: 'brand-new' });
+    await allowing.anthropic.beta.messages.create({ ...question, betas });
+    expect(asked.map(({ json }) => json['additionalModelRequestFields'])).toEqual([
+      { anthropic_beta: ['context-1m-2025-08-07'] },
+      { anthropic_beta: ['brand-new'] },
+    ]);
   });
 
   test('counts tokens', async () => {

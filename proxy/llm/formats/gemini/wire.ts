@@ -33,7 +33,17 @@ export function geminiUsage(value: JsonValue | undefined): LlmUsage | undefined 
     totalTokens: number(usage['totalTokenCount']),
     cachedInputTokens: number(usage['cachedContentTokenCount']),
     reasoningTokens: thoughts,
+    inputTextTokens: ofKind(usage['promptTokensDetails'], 'TEXT'),
+    inputImageTokens: ofKind(usage['promptTokensDetails'], 'IMAGE'),
+    inputAudioTokens: ofKind(usage['promptTokensDetails'], 'AUDIO'),
+    outputTextTokens: ofKind(usage['candidatesTokensDetails'], 'TEXT'),
+    outputImageTokens: ofKind(usage['candidatesTokensDetails'], 'IMAGE'),
+    outputAudioTokens: ofKind(usage['candidatesTokensDetails'], 'AUDIO'),
   };
+}
+
+function ofKind(details: JsonValue | undefined, modality: string): number | undefined {
+  return number(objects(details).find((entry) => entry['modality'] === modality)?.['tokenCount']);
 }
 
 const GOOGLE_STATUS: Readonly<Record<number, string>> = {
