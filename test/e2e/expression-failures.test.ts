@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { read, section, table } from '../docs/markdown.ts';
 import { changes } from './expression-failures/changes.ts';
 import { decisions } from './expression-failures/decisions.ts';
+import { models } from './expression-failures/models.ts';
 import { services } from './expression-failures/services.ts';
 import { telemetry } from './expression-failures/telemetry.ts';
 import { type Row, World } from './expression-failures/world.ts';
@@ -12,7 +13,7 @@ import { Cleanup } from './gateway.ts';
 const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
 
-const rows: readonly Row[] = [...decisions, ...changes, ...services, ...telemetry];
+const rows: readonly Row[] = [...decisions, ...changes, ...models, ...services, ...telemetry];
 
 test('docs/cel.md has a line for each place', () => {
   const listed = table(section(read('docs/cel.md'), 'When one fails'));
