@@ -74,8 +74,7 @@ export class LlmCall {
    */
   async read(services: readonly Pick<LlmService, 'types'>[]): Promise<Refusal | null> {
     this.types = services[0]?.types ?? [];
-    const types = services.map((service) => routeTypeOf(this.#path, service.types));
-    if (this.#isRead || types.every((type) => unread.has(type))) return null;
+    if (this.#isRead || services.every(({ types }) => unread.has(routeTypeOf(this.#path, types)))) return null;
     const read = await readBody(this.exchange, this.#deps);
     if (read.kind === 'refused') return read.refusal;
     this.#bytes = read.bytes;
@@ -83,7 +82,7 @@ export class LlmCall {
   }
 
   /** Makes the request one for the service. `respond` when no call is needed. */
-  async request(service: LlmService): Promise<Outcome> {
+  request(service: LlmService): Outcome | Promise<Outcome> {
     this.facts.beginAttempt();
     const type = routeTypeOf(this.#path, service.types);
     this.facts.routeType = shownNames[type];
@@ -98,7 +97,8 @@ export class LlmCall {
     }
     try {
       this.#original ??= jsonBody(this.#bytes);
-      return await this.#typed(service, type, this.#original);
+      const outcome = this.#typed(service, type, this.#original);
+      return outcome instanceof Promise ? outcome.catch(failed) : outcome;
     } catch (error) {
       return failed(error);
     }
@@ -117,7 +117,8 @@ export class LlmCall {
   /** What the client gets for the answer of the service that was asked last; null leaves it as it is. */
   answer(response: HttpResponse): Promise<Refusal | null> | null {
     const attempt = this.#attempt;
-    if (attempt === null || attempt.type === 'passthrough' || attempt.type === 'realtime') return null;
+    if (attempt === null || attempt.service.uncalled === true) return null;
+    if (attempt.type === 'passthrough' || attempt.type === 'realtime') return null;
     const { limitBytes, contents } = this.#deps;
     if (attempt.type === 'detect') {
       watchAnswer(response, { facts: this.facts, startedAt: this.exchange.startedAt, limitBytes });
@@ -176,7 +177,8 @@ export class LlmCall {
     return next;
   }
 
-  async #typed(service: LlmService, type: RouteType, original: JsonObject): Promise<Outcome> {
+  /** A promise only where somebody has to be asked. */
+  #typed(service: LlmService, type: RouteType, original: JsonObject): Outcome | Promise<Outcome> {
     const { exchange } = this;
     const pinned = this.#pinned(original, service, type);
     const mutated = service.mutate === null ? pinned : service.mutate(exchange, pinned, type);
@@ -192,16 +194,23 @@ export class LlmCall {
     if (plan.kind === 'unsupported') throw unsupported(service, type);
     this.#tell(named, facts);
     const enriched = service.enrich === null ? named : service.enrich(exchange, named, type);
-    const guarded = await this.#guarded(service, type, enriched);
-    if (guarded.kind !== 'pass') return guarded;
-    const { body } = guarded;
+    const guard = isChat(type) ? service.guards.request : null;
+    if (guard === null || !isChat(type)) return this.#admitted(service, enriched, { facts, plan });
+    return guard(exchange, enriched, type, exchange.request.headers).then((guarded) =>
+      guarded.kind === 'pass' ? this.#admitted(service, guarded.body, { facts, plan }) : guarded,
+    );
+  }
+
+  /** What guards have let pass. */
+  #admitted(service: LlmService, body: JsonObject, { facts, plan }: Planned): Outcome | Promise<Outcome> {
+    const { routeType: type, model } = facts;
     if (this.#deps.contents.prompt) this.facts.prompt = promptOf(type, body);
     if (plan.kind === 'local') return this.#counted(model, body, type);
-    if (service.settings.tokenize && isChat(type)) {
-      this.facts.countedTokens = await countTokens(model, body, type);
-    }
-    this.#render(service, body, { facts, plan });
-    return next;
+    if (!service.settings.tokenize || !isChat(type)) return this.#render(service, body, { facts, plan });
+    return countTokens(model, body, type).then((count) => {
+      this.facts.countedTokens = count;
+      return this.#render(service, body, { facts, plan });
+    });
   }
 
   /** A model that the configuration or the path names takes the place of the body's. */
@@ -211,12 +220,6 @@ export class LlmCall {
     if (named === undefined) return body;
     const pathWins = type === 'generateContent' || body['model'] === undefined;
     return pathWins ? { ...body, model: named } : body;
-  }
-
-  async #guarded(service: LlmService, type: RouteType, body: JsonObject): Promise<Passed | Outcome> {
-    const guard = service.guards.request;
-    if (guard === null || !isChat(type)) return { kind: 'pass', body };
-    return guard(this.exchange, body, type, this.exchange.request.headers);
   }
 
   /** The gateway counts by itself, and nobody is called. */
@@ -239,7 +242,7 @@ export class LlmCall {
       facts,
       plan,
     }: { readonly facts: ProviderRequest; readonly plan: Exclude<Plan, { kind: 'local' | 'unsupported' }> },
-  ): void {
+  ): Outcome {
     const { exchange } = this;
     const { request, trace } = exchange;
     const translated = plan.kind === 'native' ? null : this.#translated(service, body, { facts, plan });
@@ -247,13 +250,15 @@ export class LlmCall {
     const adapted = plan.kind === 'reshaped' ? spoken : (plan.adapt?.(spoken, facts) ?? spoken);
     const final = service.finalize === null ? adapted : service.finalize(exchange, adapted, facts.routeType);
     // What nobody changed leaves as it came.
-    if (final !== this.#original) request.body = new BufferedBody(Buffer.from(JSON.stringify(final)));
-    request.headers.remove('content-length');
+    if (final !== this.#original) {
+      request.body = new BufferedBody(Buffer.from(JSON.stringify(final)));
+      request.headers.remove('content-length');
+    }
     request.headers.set('content-type', 'application/json');
     this.asked = facts;
     this.#attempt = { service, type: facts.routeType, plan, translated, streaming: facts.streaming };
     withTarget(exchange, { service, facts, plan });
-    if (trace === null) return;
+    if (trace === null) return next;
     const upstream = upstreamFormat(plan);
     trace.emit({
       type: 'llmRequestDetected',
@@ -263,6 +268,7 @@ export class LlmCall {
       requestModel: facts.model,
       streaming: facts.streaming,
     });
+    return next;
   }
 
   #translated(
@@ -324,9 +330,9 @@ function noModels(): Outcome {
   return { kind: 'respond', response: { status: 501, headers, body }, policy: 'models' };
 }
 
-interface Passed {
-  readonly kind: 'pass';
-  readonly body: JsonObject;
+interface Planned {
+  readonly facts: ProviderRequest;
+  readonly plan: Exclude<Plan, { kind: 'unsupported' }>;
 }
 
 /** How the request of one attempt was made, which its answer depends on. */

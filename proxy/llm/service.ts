@@ -49,6 +49,8 @@ export interface LlmService {
   readonly guards: Guards;
   /** Over the body as the service gets it. */
   readonly finalize: BodyChange | null;
+  /** Nothing is called, so that there is no answer to read. */
+  readonly uncalled?: boolean | undefined;
 }
 
 /** `settings.policies` are those that hold for it. Throws a `GwError` for what cannot be compiled. */
@@ -63,6 +65,7 @@ export function compileService(settings: AiProvider, policy: AiPolicy, context: 
     policy,
     ...compileBodies(policy, context),
     guards: compileGuards(policy.promptGuard, context),
+    uncalled: context.deps.dryRun !== undefined,
   };
 }
 

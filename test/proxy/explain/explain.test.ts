@@ -61,6 +61,26 @@ describe('explaining a request', () => {
     expect(await explain('/cart/1', cart('nobody'))).toMatchObject({ answer: { status: 401, reason: 'APIKeyAuth' } });
   });
 
+  test('names the model that would serve it, without reading an answer that nobody gives', async () => {
+    const text = `
+gateways: {default: {port: 8080}}
+llm:
+  models: [{name: claude, provider: anthropic, params: {apiKey: k}}]
+  virtualModels: [{name: v, routing: {conditional: {targets: [{model: claude, when: 'llmRequest.user == "a"'}]}}}]
+`;
+    const chat = (body: object) =>
+      explain(
+        '/v1/chat/completions',
+        { method: 'POST', body: Buffer.from(JSON.stringify(body)).toString('base64') },
+        text,
+      );
+    const served = await chat({ model: 'v', user: 'a', messages: [] });
+    expect(served.answer).toMatchObject({ by: 'backend' });
+    expect(served.text).toContain('"v" is served by claude, by the model claude');
+    expect(served.text).toContain('api.anthropic.com:443');
+    expect((await chat({ model: 'v', user: 'b', messages: [] })).answer).toMatchObject({ by: 'gateway', status: 400 });
+  });
+
   test('does not wait, and answers for a policy', async () => {
     const slow = await explain('/slow');
     expect(slow.answer).toMatchObject({ by: 'policy', status: 204 });
