@@ -17,6 +17,7 @@ import { runRequest } from '../policy/run.ts';
 import { headerGrpcStatus, watchGrpcStatus } from './grpc-status.ts';
 import { dynamicTarget } from './dynamic-target.ts';
 import { callAdminRouter } from './internal.ts';
+import type { LlmCall } from '../llm/call.ts';
 import type { LlmBackend } from './llm-backend.ts';
 import type { BackendProgram, RouteProgram } from './program.ts';
 import { isGrpc } from './refusal-response.ts';
@@ -145,10 +146,27 @@ async function attemptLlm(flight: InFlight, backend: BackendProgram, llm: LlmBac
   if (outcome.kind !== 'next') exchange.lent?.withdraw(exchange.request);
   if (outcome.kind === 'fail') return { kind: 'refused', refusal: outcome.refusal, error: null };
   if (outcome.kind === 'respond') return { kind: 'policy', policy: outcome.policy, response: outcome.response };
+  const refused = await meetTokenLimits(flight, call);
+  if (refused !== null) return refused;
   const answer = await dispatch(flight, program, member.resolved(call.asked));
   if (answer.kind !== 'response') return answer;
   const refusal = await call.answer(answer.response);
   return refusal === null ? answer : { kind: 'refused', refusal, error: null };
+}
+
+/** Limits of tokens, once for all attempts; null when the call may be made. Counting tokens is free. */
+async function meetTokenLimits(flight: InFlight, { asked: { routeType } }: LlmCall): Promise<UpstreamAnswer | null> {
+  const { exchange, program } = flight;
+  const steps = program?.pipeline.tokens ?? [];
+  if (steps.length === 0 || flight.tokensAdmitted) return null;
+  if (routeType === 'anthropicTokenCount' || routeType === 'geminiCountTokens') return null;
+  const outcome = await runRequest(steps, exchange);
+  if (outcome.kind === 'fail') {
+    exchange.lent?.withdraw(exchange.request);
+    return { kind: 'refused', refusal: outcome.refusal, error: null };
+  }
+  flight.tokensAdmitted = true;
+  return null;
 }
 
 /** Backend policies; null when the call may be made. */

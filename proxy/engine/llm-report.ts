@@ -18,6 +18,7 @@ export function settleLlm(flight: InFlight): void {
   if (llm === null) return;
   const { facts } = llm;
   if (succeeded(flight)) {
+    facts.answered = true;
     measure(flight, facts);
     const priced = facts.usage === null ? null : flight.engine.prices.price(facts);
     if (priced !== null && exchange.trace !== null) trace(flight, facts, priced);

@@ -13,6 +13,13 @@ export interface ToolCallFacts {
   readonly arguments: string;
 }
 
+/** What a model answered; grows while it streams. */
+export interface Said {
+  /** One text for each choice. */
+  readonly completion: readonly string[];
+  readonly toolCalls: readonly ToolCallFacts[];
+}
+
 /** Parameters of a request, as clients write them. */
 export interface LlmParams {
   readonly temperature?: number | undefined;
@@ -54,12 +61,13 @@ export class LlmFacts {
   cost: LlmCost | null = null;
   /** Dollars for a million tokens, as decimal texts. */
   costRates: Rates | null = null;
+  /** The service has answered with success. */
+  answered = false;
   /** Where the answer is on its way to the client. */
   pace = new LlmPace();
   /** Collected when something reads them. */
   prompt: readonly PromptMessageFacts[] | null = null;
-  completion: readonly string[] | null = null;
-  toolCalls: readonly ToolCallFacts[] | null = null;
+  said: Said | null = null;
   /** A count of tokens that the request asked for. */
   countTokens: number | null = null;
   #settleListeners: (() => void)[] | null = null;
@@ -69,10 +77,10 @@ export class LlmFacts {
     this.responseModel = null;
     this.usage = null;
     this.excludesCache = false;
-    this.completion = null;
-    this.toolCalls = null;
+    this.said = null;
     this.countTokens = null;
     this.pace = new LlmPace();
+    this.answered = false;
   }
 
   /** Calls `listener` once when the call is over and everything about it is known. */

@@ -31,6 +31,12 @@ export class QueuedHeaders {
     if (!this.#defaults.has(name)) this.#defaults.append(name, value);
   }
 
+  /** The same, in the place of what was said by this method or `addDefault` before; null takes it back. */
+  setDefault(name: string, value: string | null): void {
+    if (value === null) this.#defaults.remove(name);
+    else this.#defaults.set(name, value);
+  }
+
   /** One more field beside those of the response. */
   addBeside(name: string, value: string): void {
     this.#beside.append(name, value);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../exchange/attributes.ts';
 import { BufferedBody, type Body } from '../exchange/body.ts';
-import { collect } from '../exchange/collect.ts';
+import { collect, type Collected } from '../exchange/collect.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Headers } from '../exchange/headers.ts';
 import type { LlmFacts } from '../exchange/llm-facts.ts';
@@ -21,7 +21,7 @@ import { codingOf, decoded, decoderOf } from './stream/content-coding.ts';
 import { decodedBody } from './stream/decoded-body.ts';
 import { eventBody, type Framing } from './stream/event-body.ts';
 import { LlmStream } from './stream/llm-stream.ts';
-import { overwrite, tellContents } from './usage/told.ts';
+import { overwrite } from './usage/told.ts';
 
 /** The stage of a trace that has the answer as the service gave it. */
 const RAW = 'llm raw response';
@@ -47,8 +47,13 @@ export class LlmAnswer {
 
   /** Changes the response in place; a refusal takes its place. */
   async take(response: HttpResponse): Promise<Refusal | null> {
+    const { type, streaming } = this.#options;
     try {
-      return await this.#take(response);
+      // An error is never a stream, whatever was asked for.
+      if (!isChat(type) || !streaming || response.status < 200 || response.status > 299)
+        return await this.#whole(response);
+      this.#streamed(response, type);
+      return null;
     } catch (error) {
       const failure = failureOf(error, 'response');
       if (failure === undefined) throw error;
@@ -57,27 +62,20 @@ export class LlmAnswer {
     }
   }
 
-  async #take(response: HttpResponse): Promise<Refusal | null> {
-    const { type, streaming } = this.#options;
-    // An error is never a stream, whatever was asked for.
-    if (!isChat(type) || !streaming || response.status < 200 || response.status > 299) return this.#whole(response);
-    this.#streamed(response, type);
-    return null;
-  }
-
   // ── whole answers ──
 
   async #whole(response: HttpResponse): Promise<Refusal | null> {
     const coding = codingOf(response.headers);
     if (coding === undefined) throw badResponse('unsupported content-encoding');
-    const raw = await this.#collected(response);
+    const raw = wholeOf(await collect(response.body, this.#options.limitBytes));
     const bytes = coding === null ? raw : await this.#decoded(raw, coding);
     const { trace } = this.#exchange;
     if (trace !== null) reportBody(bytes, trace, { stage: RAW, limit: this.#options.limitBytes });
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
     const success = response.status < 300;
     const answer = success ? this.#success(text, response.headers) : this.#failure(response.status, text);
-    const guarded = success ? await this.#guarded(answer, text, response.headers) : null;
+    const guarding = success ? this.#guarded(answer, text, response.headers) : null;
+    const guarded = guarding instanceof Promise ? await guarding : guarding;
     if (guarded?.kind === 'fail') return guarded.refusal;
     const body = guarded?.body ?? answer;
     // What nobody has to change leaves as it came, compressed as it was.
@@ -90,24 +88,20 @@ export class LlmAnswer {
   }
 
   /** What guards make of an answer; null leaves it as it is. */
-  async #guarded(answer: JsonObject | null, text: string, headers: Headers): Promise<GuardOutcome | null> {
+  #guarded(
+    answer: JsonObject | null,
+    text: string,
+    headers: Headers,
+  ): GuardOutcome | null | Promise<GuardOutcome | null> {
     const { type, service } = this.#options;
     const guard = service.guards.response;
     if (guard === null || !isChat(type)) return null;
     const body = answer ?? parseObject(text);
     if (body === undefined) return null;
-    const outcome = await guard(this.#exchange, body, type, headers);
-    return outcome.kind === 'pass' && outcome.body === body ? null : outcome;
-  }
-
-  async #collected(response: HttpResponse): Promise<Uint8Array> {
-    const collected = await collect(response.body, this.#options.limitBytes);
-    if (collected.kind === 'whole') return collected.body.bytes;
-    if (collected.kind === 'overflow') {
-      collected.rest.cancel();
-      throw badResponse('response body exceeded the buffer limit');
-    }
-    throw badResponse(`response body was cut: ${collected.error.message}`);
+    const changed = (outcome: GuardOutcome): GuardOutcome | null =>
+      outcome.kind === 'pass' && outcome.body === body ? null : outcome;
+    const outcome = guard(this.#exchange, body, type, headers);
+    return outcome instanceof Promise ? outcome.then(changed) : changed(outcome);
   }
 
   async #decoded(bytes: Uint8Array, coding: string): Promise<Uint8Array> {
@@ -145,7 +139,7 @@ export class LlmAnswer {
     const format = upstreamFormat(plan);
     const told = format === null ? bodyTold(type)?.(answer) : wireFormat(format).answer(body);
     if (told !== undefined) overwrite(this.#facts, told);
-    if (format !== null && this.#gathers) tellContents(this.#facts, contentsOf(format, body));
+    if (format !== null && this.#gathers) this.#facts.said = contentsOf(format, body);
   }
 
   get #gathers(): boolean {
@@ -190,5 +184,17 @@ export class LlmAnswer {
     response.headers.remove('content-length');
     response.headers.remove('content-encoding');
     response.headers.set('content-type', 'text/event-stream');
+  }
+}
+
+function wholeOf(collected: Collected): Uint8Array {
+  switch (collected.kind) {
+    case 'whole':
+      return collected.body.bytes;
+    case 'overflow':
+      collected.rest.cancel();
+      throw badResponse('response body exceeded the buffer limit');
+    case 'failed':
+      throw badResponse(`response body was cut: ${collected.error.message}`);
   }
 }

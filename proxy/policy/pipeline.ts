@@ -31,12 +31,14 @@ import {
   onRouteResponse,
 } from './line.ts';
 import { localRateLimit } from './local-rate-limit/compile.ts';
+import { localTokenLimit } from './local-rate-limit/token-limit.ts';
 import type { MirrorPlan } from './request-mirror/compile.ts';
 import { mirrorPlans } from './request-mirror/compile.ts';
 import { notingReads } from './reads.ts';
 import { oidc } from './oidc/compile.ts';
 import { stripReservedCookies } from './oidc/reserved-cookies.ts';
 import { remoteRateLimit } from './remote-rate-limit/compile.ts';
+import { remoteTokenLimit } from './remote-rate-limit/token-limit.ts';
 import { requestRedirect } from './request-redirect/compile.ts';
 import type { RetryPlan } from './retry/compile.ts';
 import { retry, retryPlan } from './retry/compile.ts';
@@ -126,6 +128,13 @@ const routeRequestOrder = [
   onRoute('directResponse', 'direct response', directResponse),
 ];
 
+/** What counts tokens meets a request to a language model once, when its body is as the service wants it. */
+const tokenOrder = [
+  // First, as on the route: it costs no call.
+  onRoute('localRateLimit', null, localTokenLimit),
+  onRoute('remoteRateLimit', null, remoteTokenLimit),
+];
+
 /** The order in which the policies of a backend meet each attempt. */
 const backendRequestOrder = [
   // First: nothing is signed or changed for a call that is not allowed.
@@ -173,6 +182,8 @@ export interface GatewayPipeline {
 export interface RoutePipeline {
   readonly effective: Effective<RoutePolicies>;
   readonly request: readonly NamedStep[];
+  /** Runs before the first call of a language model. */
+  readonly tokens: readonly NamedStep[];
   /** For answers that no backend has a part in. */
   readonly response: readonly NamedResponseStep[];
   readonly timeout: NonNullable<RoutePolicies['timeout']> | null;
@@ -229,10 +240,13 @@ export function compileRoutePipeline(
   const later = notingReads(engine);
   const retries =
     values.retry === undefined ? null : retryPlan(values.retry, { deps: later.deps, source: sources.retry ?? '' });
+  // Nothing is called where requests are only explained.
+  const tokens = engine.dryRun === undefined ? tokenOrder.flatMap((line) => line(effective, later.deps) ?? []) : [];
   const readLater = reads.requestBody || later.reads.requestBody;
   return {
     effective,
     request: composeRequest(routeRequestOrder, { effective, deps: engine, readLater, limitBytes: limits.request }),
+    tokens,
     response: steps,
     timeout: values.timeout ?? null,
     retry: retries,

@@ -65,7 +65,8 @@ export class FieldSet {
   /** All of them, in order. */
   attributes(record: AccessRecord, context: EvalContext): Attribute[] {
     const all: Attribute[] = [];
-    for (const [key, read] of record.llm === undefined ? this.#plainDefaults : this.#defaults) {
+    const fields = record.llm === undefined ? this.#plainDefaults : this.#defaults;
+    for (const [key, read] of fields) {
       const value = read(record);
       if (value !== undefined && value !== null && value !== '') all.push([key, value]);
     }

@@ -252,12 +252,6 @@ routes:
     expect(server.requests.map(({ domain }) => domain)).toEqual(['tight', 'loose']);
   });
 
-  test('that counts tokens is refused at load', async () => {
-    await expect(
-      gatewayWith({ port: 1, descriptors: '{entries: [{key: a, value: "1"}], type: tokens}' }),
-    ).rejects.toThrow('is not built in this release');
-  });
-
   test('tells a trace what is left', async () => {
     const server = await service(() => ({ ...ok, statuses: half }));
     const gateway = await gatewayWith({ port: server.port });

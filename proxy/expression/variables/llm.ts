@@ -36,9 +36,9 @@ export const llmVariable: Variable<EvalContext> = view(
     timePerOutputToken: of(({ timePerOutputTokenMs }) => duration(timePerOutputTokenMs)),
     countTokens: of(({ countTokens }) => count(countTokens)),
     prompt: of(({ prompt }) => prompt?.map(({ role, content }) => new RecordMap({ role, content }))),
-    completion: of(({ completion }) => completion ?? undefined),
-    toolCalls: of(({ toolCalls }) =>
-      toolCalls?.map(({ id, name, arguments: args }) => new RecordMap({ id, name, arguments: args })),
+    completion: of(({ said }) => said?.completion),
+    toolCalls: of(({ said }) =>
+      said?.toolCalls.map(({ id, name, arguments: args }) => new RecordMap({ id, name, arguments: args })),
     ),
     params: of(({ params }) => paramsOf(params)),
     cost: of(({ cost }) => {

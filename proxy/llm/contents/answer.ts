@@ -1,17 +1,10 @@
 import type { JsonObject, JsonValue } from '../../exchange/attributes.ts';
-import type { ToolCallFacts } from '../../exchange/llm-facts.ts';
+import type { Said } from '../../exchange/llm-facts.ts';
 import type { UpstreamFormat } from '../formats.ts';
 import { object, objects, text } from '../json.ts';
 
-/** What a model answered, for expressions. */
-export interface Contents {
-  /** One text for each choice. */
-  readonly completion: readonly string[];
-  readonly toolCalls: readonly ToolCallFacts[];
-}
-
 /** Reads a whole answer. */
-export function contentsOf(format: UpstreamFormat, body: JsonObject): Contents {
+export function contentsOf(format: UpstreamFormat, body: JsonObject): Said {
   switch (format) {
     case 'completions':
       return completions(body);
@@ -26,7 +19,7 @@ export function contentsOf(format: UpstreamFormat, body: JsonObject): Contents {
   }
 }
 
-function completions(body: JsonObject): Contents {
+function completions(body: JsonObject): Said {
   const said = objects(body['choices']).map((choice) => object(choice['message']) ?? {});
   return {
     completion: said.map(({ content }) => joined(content)),
@@ -40,7 +33,7 @@ function completions(body: JsonObject): Contents {
   };
 }
 
-function messages(body: JsonObject): Contents {
+function messages(body: JsonObject): Said {
   const blocks = objects(body['content']);
   return {
     completion: [joined(blocks)],
@@ -50,7 +43,7 @@ function messages(body: JsonObject): Contents {
   };
 }
 
-function responses(body: JsonObject): Contents {
+function responses(body: JsonObject): Said {
   const items = objects(body['output']);
   return {
     completion: [items.map(({ content }) => joined(content)).join('')],
@@ -65,7 +58,7 @@ function responses(body: JsonObject): Contents {
 }
 
 /** Also of one event of a stream, whose parts add up. */
-export function gemini(body: JsonObject): Contents {
+export function gemini(body: JsonObject): Said {
   const parts = objects(body['candidates']).map((candidate) =>
     objects(object(candidate['content'])?.['parts']).filter(({ thought }) => thought !== true),
   );
@@ -79,7 +72,7 @@ export function gemini(body: JsonObject): Contents {
   };
 }
 
-function converse(body: JsonObject): Contents {
+function converse(body: JsonObject): Said {
   const blocks = objects(object(object(body['output'])?.['message'])?.['content']);
   return {
     completion: [joined(blocks)],

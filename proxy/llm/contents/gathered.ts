@@ -1,28 +1,32 @@
 import type { JsonObject } from '../../exchange/attributes.ts';
-import type { ToolCallFacts } from '../../exchange/llm-facts.ts';
+import type { Said, ToolCallFacts } from '../../exchange/llm-facts.ts';
 import type { UpstreamFormat } from '../formats.ts';
 import { number, object, objects, text } from '../json.ts';
-import { type Contents, contentsOf, gemini } from './answer.ts';
+import { contentsOf, gemini } from './answer.ts';
 
 /** Characters that are kept of one answer; what comes beyond is left out. */
 const MAX_LENGTH = 1024 * 1024;
 
 /** Puts together what a streamed answer says, for expressions. */
-export class GatheredContents {
+export class GatheredContents implements Said {
   readonly #format: UpstreamFormat;
   readonly #texts = new Map<number, string>();
   /** By choice and place, in the order of their beginnings. */
   readonly #calls = new Map<string, ToolCallFacts>();
   #left = MAX_LENGTH;
   /** Some services send the whole answer at the end. */
-  #whole: Contents | null = null;
+  #whole: Said | null = null;
 
   constructor(format: UpstreamFormat) {
     this.#format = format;
   }
 
-  get contents(): Contents {
-    return this.#whole ?? { completion: [...this.#texts.values()], toolCalls: [...this.#calls.values()] };
+  get completion(): readonly string[] {
+    return this.#whole?.completion ?? [...this.#texts.values()];
+  }
+
+  get toolCalls(): readonly ToolCallFacts[] {
+    return this.#whole?.toolCalls ?? [...this.#calls.values()];
   }
 
   event(name: string | null, data: JsonObject): void {

@@ -1,5 +1,5 @@
 import type { LlmFacts } from '../../exchange/llm-facts.ts';
-import type { LlmUsage } from '../../exchange/llm-usage.ts';
+import { type LlmUsage, soundUsage } from '../../exchange/llm-usage.ts';
 import { detectedTold } from '../detect/told.ts';
 import { object, parseObject, text } from '../json.ts';
 import { ServerFrames } from './server-frames.ts';
@@ -18,7 +18,7 @@ function told(message: string, facts: LlmFacts): void {
   }
   if (event?.['type'] !== 'response.done') return;
   const { usage } = detectedTold(event);
-  if (usage !== undefined) facts.usage = added(facts.usage, usage);
+  if (usage !== undefined) facts.usage = added(facts.usage, soundUsage(usage));
 }
 
 function added(before: LlmUsage | null, after: LlmUsage): LlmUsage {

@@ -5,7 +5,7 @@ import type { GuardedStream } from '../guards/stream/guarded-stream.ts';
 import { parseObject } from '../json.ts';
 import type { EventWriter, StreamTranslator } from '../translations/contract.ts';
 import type { GatheredContents } from '../contents/gathered.ts';
-import { overwrite, tellContents } from '../usage/told.ts';
+import { overwrite } from '../usage/told.ts';
 import type { StreamFollower, StreamOutput } from './event-body.ts';
 import { encodeEvent } from './sse-encoder.ts';
 
@@ -34,6 +34,7 @@ export class LlmStream {
 
   constructor(options: LlmStreamOptions) {
     this.#options = options;
+    if (options.gathered !== null) options.facts.said = options.gathered;
   }
 
   follow(output: StreamOutput): StreamFollower {
@@ -49,9 +50,7 @@ export class LlmStream {
 
   /** Nothing more comes. */
   over(_ending: 'complete' | 'cut' | 'cancelled', _error: Error | null): void {
-    const { facts, gathered, guard } = this.#options;
-    guard?.over();
-    if (gathered !== null) tellContents(facts, gathered.contents);
+    this.#options.guard?.over();
   }
 
   #event(name: string | null, text: string, writer: EventWriter): void {
@@ -106,7 +105,11 @@ export class LlmStream {
 
 function writerTo(output: StreamOutput): EventWriter {
   return {
-    event: (name, data) => output.write(encodeEvent(name, JSON.stringify(data))),
+    // JSON has no line feeds of its own: there is one line, always.
+    event: (name, data) => {
+      const line = JSON.stringify(data);
+      output.write(name === null ? `data: ${line}\n\n` : `event: ${name}\ndata: ${line}\n\n`);
+    },
     done: () => output.write(encodeEvent(null, DONE)),
   };
 }

@@ -4,7 +4,10 @@ import type { LocalRateLimit } from '../../../src/config/ir/policy/local-rate-li
 /** Which budget a bucket is, across reloads: the same limit at the same place keeps what was spent. */
 export function bucketIdentity(spec: LocalRateLimit, entry: number, index: number): string {
   const bucket = spec.entries[entry]?.settings[index];
-  const limit = bucket === undefined ? '' : `${bucket.maxTokens}+${bucket.tokensPerFill}/${bucket.fillIntervalMs}`;
+  const limit =
+    bucket === undefined
+      ? ''
+      : `${bucket.maxTokens}+${bucket.tokensPerFill}/${bucket.fillIntervalMs}${bucket.type === undefined ? '' : ` ${bucket.type}`}`;
   return `${spec.owner} ${entry}.${index} ${limit}`;
 }
 

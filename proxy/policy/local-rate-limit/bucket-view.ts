@@ -42,13 +42,13 @@ interface BucketPlace {
 
 /**
  * One token bucket, shared with the other threads. Nothing waits for another thread: who loses the race for a token looks
- * again. What the last `take` found stays readable until the next.
+ * again. What the last call found stays readable until the next.
  */
 export class Bucket {
   readonly limit: RateLimitBucket;
-  /** Tokens left after the last `take`. */
+  /** Tokens left after the last call. */
   remaining = 0;
-  /** Milliseconds from the last `take` to the next fill; infinite when there is none. */
+  /** Milliseconds from the last call to the next fill; infinite when there is none. */
   untilFillMs = 0;
   readonly #place: BucketPlace;
   readonly #max: bigint;
@@ -61,26 +61,58 @@ export class Bucket {
     this.#perFill = BigInt(limit.tokensPerFill);
   }
 
-  /** Takes one token; false when there is none. `nowMs` is of `performance.now()`. */
-  take(nowMs: number): boolean {
-    const { words, at, epochMs } = this.#place;
-    const { fillIntervalMs, tokensPerFill } = this.limit;
-    // Clocks of threads differ by microseconds: a bucket may seem to be made in the future.
-    const sinceMade = Math.max(0, nowMs - epochMs);
-    const fills = Math.floor(sinceMade / fillIntervalMs);
-    const filled = this.#perFill * BigInt(fills);
-    this.untilFillMs = tokensPerFill === 0 ? Number.POSITIVE_INFINITY : (fills + 1) * fillIntervalMs - sinceMade;
+  /** Takes tokens; false, and nothing taken, when there are not so many. `nowMs` is of `performance.now()`. */
+  take(nowMs: number, count: number = 1): boolean {
+    const { words, at } = this.#place;
+    const filled = this.#filledAt(nowMs);
+    const wanted = BigInt(count);
     for (;;) {
       const level = Atomics.load(words, at);
-      const tokens = level + filled > this.#max ? this.#max : level + filled;
-      if (tokens < 1n) {
-        this.remaining = 0;
+      const tokens = this.#tokens(level, filled);
+      if (tokens < wanted) {
+        this.remaining = Number(tokens);
         return false;
       }
-      const left = tokens - 1n;
+      const left = tokens - wanted;
       if (Atomics.compareExchange(words, at, level, left - filled) !== level) continue;
       this.remaining = Number(left);
       return true;
     }
+  }
+
+  /** Tokens in the bucket now; takes none. */
+  look(nowMs: number): number {
+    const { words, at } = this.#place;
+    this.remaining = Number(this.#tokens(Atomics.load(words, at), this.#filledAt(nowMs)));
+    return this.remaining;
+  }
+
+  /** Takes what was used after all, down to nothing; what is negative comes back, up to the size. */
+  settle(nowMs: number, used: number): void {
+    if (used === 0) return;
+    const { words, at } = this.#place;
+    const filled = this.#filledAt(nowMs);
+    for (;;) {
+      const level = Atomics.load(words, at);
+      const rest = this.#tokens(level, filled) - BigInt(used);
+      const left = rest < 0n ? 0n : rest > this.#max ? this.#max : rest;
+      if (Atomics.compareExchange(words, at, level, left - filled) !== level) continue;
+      this.remaining = Number(left);
+      return;
+    }
+  }
+
+  #tokens(level: bigint, filled: bigint): bigint {
+    return level + filled > this.#max ? this.#max : level + filled;
+  }
+
+  /** What all fills together have brought; notes when the next comes. */
+  #filledAt(nowMs: number): bigint {
+    const { fillIntervalMs, tokensPerFill } = this.limit;
+    // Clocks of threads differ by microseconds: a bucket may seem to be made in the future.
+    const sinceMade = Math.max(0, nowMs - this.#place.epochMs);
+    const fills = Math.floor(sinceMade / fillIntervalMs);
+    this.untilFillMs = tokensPerFill === 0 ? Number.POSITIVE_INFINITY : (fills + 1) * fillIntervalMs - sinceMade;
+    return this.#perFill * BigInt(fills);
   }
 }

@@ -4,7 +4,7 @@ import type { Exchange } from '../../exchange/exchange.ts';
 import { Patience } from '../../exchange/patience.ts';
 import { refuse } from '../../exchange/refusal.ts';
 import { clientLeft } from '../../exchange/wait.ts';
-import { type ServiceClient, ServiceError } from '../../services/contract.ts';
+import { type CallOptions, type ServiceClient, ServiceError } from '../../services/contract.ts';
 import {
   type RateLimitDescriptor,
   type RateLimitResponse,
@@ -15,25 +15,37 @@ import type { Outcome, PolicyContext, RequestStep } from '../contract.ts';
 import { next } from '../contract.ts';
 import { ServiceOutage } from '../service-outage.ts';
 import { budgetOf, carryOut } from './answer.ts';
-import { compileDescriptors, type Describe } from './descriptors.ts';
+import { compileDescriptors } from './descriptors.ts';
 
-const KIND = 'remote_rate_limit';
+export const KIND = 'remote_rate_limit';
 const failed: Outcome = { kind: 'fail', refusal: refuse(500, 'RateLimit', 'rate limit failed') };
 
 /** Asks a service whether a request is within its limits. Throws a `GwError` for what can't be compiled. */
 export function remoteRateLimit(choice: Choice<RemoteRateLimit>, context: PolicyContext): RequestStep {
-  const place = { policy: 'remoteRateLimit', kind: KIND, context, sides: 'request' } as const;
-  const chooser = compileChoice(choice, place, (spec) => new Limit(spec, context));
-  return (exchange) => chooser.choose(exchange)?.run(exchange) ?? next;
+  const sides = countsTokens(choice) ? 'both' : 'request';
+  const place = { policy: 'remoteRateLimit', kind: KIND, context, sides } as const;
+  const chooser = compileChoice(choice, place, (spec) => {
+    const requests = spec.descriptors.filter(({ type }) => type === undefined);
+    if (requests.length === 0) return null;
+    const limit = new Limit(spec, context);
+    const describe = compileDescriptors(requests, context.deps.expressions);
+    return (exchange: Exchange) => limit.run(exchange, describe(exchange));
+  });
+  return (exchange) => chooser.choose(exchange)?.(exchange) ?? next;
 }
 
-class Limit {
+/** Whether some descriptor counts tokens of language models. */
+export function countsTokens({ entries }: Choice<RemoteRateLimit>): boolean {
+  return entries.some(({ settings }) => settings.descriptors.some(({ type }) => type === 'tokens'));
+}
+
+/** One service with its limits. */
+export class Limit {
   readonly #domain: string;
   readonly #failOpen: boolean;
   readonly #context: PolicyContext;
   readonly #client: ServiceClient;
-  readonly #describe: Describe;
-  readonly #outage: ServiceOutage;
+  readonly outage: ServiceOutage;
 
   constructor(spec: RemoteRateLimit, context: PolicyContext) {
     const { deps, source } = context;
@@ -42,28 +54,26 @@ class Limit {
     this.#context = context;
     this.#client = deps.services.open(spec.service, 'RateLimit');
     shouldRateLimitMethod.prepare();
-    this.#describe = compileDescriptors(spec.descriptors, deps.expressions);
-    this.#outage = new ServiceOutage(deps.log.scope('rate_limit'), deps.clock, { from: source });
+    this.outage = new ServiceOutage(deps.log.scope('rate_limit'), deps.clock, { from: source });
   }
 
   /** A promise only when the service is asked. */
-  run(exchange: Exchange): Outcome | Promise<Outcome> {
-    const descriptors = this.#describe(exchange);
-    if (descriptors.length > 0) return this.#ask(exchange, descriptors);
+  run(exchange: Exchange, descriptors: readonly RateLimitDescriptor[]): Outcome | Promise<Outcome> {
+    if (descriptors.length > 0) return this.ask(exchange, descriptors);
     if (exchange.trace !== null) exchange.trace.skipped(KIND, `no descriptor has its values${this.#from}`);
     return next;
   }
 
-  async #ask(exchange: Exchange, descriptors: readonly RateLimitDescriptor[]): Promise<Outcome> {
+  /** May the request pass? */
+  async ask(exchange: Exchange, descriptors: readonly RateLimitDescriptor[]): Promise<Outcome> {
     if (exchange.clientGone) return { kind: 'fail', refusal: clientLeft };
     const startedAt = exchange.trace?.now() ?? null;
     const patience = new Patience(exchange, this.#context.deps.clock);
     const trace = exchange.trace?.scoped('rate_limit') ?? null;
     try {
-      const message = { domain: this.#domain, descriptors, hitsAddend: 0 };
       const options = { timeoutMs: null, signal: patience.signal, trace, spans: exchange.spans };
-      const response = await this.#client.unary(shouldRateLimitMethod, message, options);
-      this.#outage.answered();
+      const response = await this.call(descriptors, options);
+      this.outage.answered();
       if (exchange.trace !== null) this.#tell(exchange, response, startedAt);
       return carryOut(response, exchange);
     } catch (error) {
@@ -76,8 +86,14 @@ class Limit {
     }
   }
 
+  /** Throws a `ServiceError`. */
+  call(descriptors: readonly RateLimitDescriptor[], options: CallOptions): Promise<RateLimitResponse> {
+    const message = { domain: this.#domain, descriptors, hitsAddend: 0 };
+    return this.#client.unary(shouldRateLimitMethod, message, options);
+  }
+
   #unanswered({ trace }: Exchange, error: ServiceError, startedAt: number | null): Outcome {
-    this.#outage.failed(error);
+    this.outage.failed(error);
     const what = `the service gave no answer: ${error.message}${this.#from}`;
     const details = `${this.#failOpen ? 'let pass' : 'refused with 500'}: ${what}`;
     trace?.applied(KIND, details, this.#failOpen ? 'warn' : 'error', startedAt);

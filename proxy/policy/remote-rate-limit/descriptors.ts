@@ -12,6 +12,37 @@ export function compileDescriptors(specs: readonly DescriptorSpec[], expressions
   return (context) => descriptors.flatMap((describe) => describe(context) ?? []);
 }
 
+/** A descriptor that counts tokens: its values are those of the request, what it counts is known at the end. */
+export interface TokenDescriptor {
+  with(hits: number): RateLimitDescriptor;
+  /** Null when tokens are counted as they are; gives null where it fails. */
+  readonly cost: ((context: EvalContext) => number | null) | null;
+}
+
+/** The descriptors that count tokens. Throws a `GwError` for an expression that is none. */
+export function compileTokenDescriptors(
+  specs: readonly DescriptorSpec[],
+  expressions: Expressions,
+): (context: EvalContext) => readonly TokenDescriptor[] {
+  const descriptors = specs.flatMap((spec, index) => {
+    if (spec.type !== 'tokens') return [];
+    const { cost: source, ...rest } = spec;
+    const describe = compileDescriptor(rest, expressions, `descriptors[${index}]`);
+    const where = `remoteRateLimit descriptors[${index}].cost`;
+    const expression = source === undefined ? null : expressions.compile(source, where);
+    const cost =
+      expression === null ? null : (context: EvalContext) => hitsOf(expression.integer(context))?.value ?? null;
+    return [{ describe, cost }];
+  });
+  return (context) =>
+    descriptors.flatMap(({ describe, cost }) => {
+      const described = describe(context);
+      return described === null
+        ? []
+        : [{ with: (hits: number) => ({ ...described, hitsAddend: { value: hits } }), cost }];
+    });
+}
+
 function compileDescriptor(spec: DescriptorSpec, expressions: Expressions, place: string) {
   const compile = (source: string, name: string): Expression =>
     expressions.compile(source, `remoteRateLimit ${place}.${name}`);

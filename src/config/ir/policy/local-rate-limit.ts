@@ -8,6 +8,8 @@ export interface LocalRateLimit extends Choice<readonly RateLimitBucket[]> {
 
 /** Starts full. */
 export interface RateLimitBucket {
+  /** What is counted: tokens of language models; undefined is requests. */
+  readonly type?: 'tokens' | undefined;
   readonly maxTokens: number;
   /** Added after every interval, up to `maxTokens`; 0 is never. */
   readonly tokensPerFill: number;

@@ -11,7 +11,9 @@ export interface RemoteRateLimit {
 /** What a request is counted under; values are expressions. */
 export interface RateLimitDescriptor {
   readonly entries: readonly { readonly key: string; readonly value: string }[];
-  /** How much a request counts; one without it. */
+  /** What is counted: tokens of language models; undefined is requests. */
+  readonly type?: 'tokens' | undefined;
+  /** How much a request counts; without it one, or the tokens that it used. */
   readonly cost?: string | undefined;
   /** Gives the limit instead of the service's own. */
   readonly limitOverride?: string | undefined;

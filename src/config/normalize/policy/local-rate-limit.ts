@@ -16,17 +16,21 @@ function entryOf({ condition, ...settings }: BucketSpec & { readonly condition?:
   return condition === undefined ? { settings } : { condition, settings };
 }
 
-/** `requests` per `unit` is a bucket of that size and the burst, filled by that many in every unit. */
+/** `requests` or `tokens` per `unit` is a bucket of that size and the burst, filled by that many in every unit. */
 function bucket(spec: BucketSpec): RateLimitBucket {
-  if (spec.requests === undefined)
+  const rate = spec.requests ?? spec.tokens;
+  const type = spec.type === 'tokens' || spec.tokens !== undefined ? ({ type: 'tokens' } as const) : {};
+  if (rate === undefined)
     return {
+      ...type,
       maxTokens: spec.maxTokens ?? 0,
       tokensPerFill: spec.tokensPerFill ?? 0,
       fillIntervalMs: spec.fillInterval ?? 0,
     };
   return {
-    maxTokens: spec.requests + (spec.burst ?? 0),
-    tokensPerFill: spec.requests,
+    ...type,
+    maxTokens: rate + (spec.burst ?? 0),
+    tokensPerFill: rate,
     fillIntervalMs: UNIT_MS[spec.unit ?? 'Seconds'],
   };
 }

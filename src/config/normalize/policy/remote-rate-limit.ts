@@ -17,7 +17,12 @@ export function remoteRateLimit(
     service && {
       service,
       domain,
-      descriptors: descriptors.map(({ entries, cost, limitOverride }) => ({ entries, cost, limitOverride })),
+      descriptors: descriptors.map(({ entries, type, cost, limitOverride }) => ({
+        entries,
+        ...(type === 'tokens' ? { type } : {}),
+        cost,
+        limitOverride,
+      })),
       failureMode,
     }
   );

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { type AddIssue, object, withRule } from '../build.ts';
-import { notBuilt, notBuiltWhen } from '../marks.ts';
 import { positiveDuration, uint32 } from '../scalars.ts';
 import { conditionalList } from './conditional.ts';
 
@@ -11,16 +10,12 @@ const shape = {
   maxTokens: uint32.optional().describe('Size of the bucket, which starts full.'),
   tokensPerFill: uint32.optional().describe('What each fill adds, up to the size. Default: 0, never filled again.'),
   fillInterval: positiveDuration.optional().describe('Time between fills.'),
-  type: notBuiltWhen(
-    z.enum(['requests', 'tokens']).describe('What is counted: requests, or the tokens of language models.'),
-    (value) => value === 'tokens',
-    'a local rate limit of `type: tokens`',
-  ).optional(),
+  type: z
+    .enum(['requests', 'tokens'])
+    .optional()
+    .describe('What is counted: requests, or the tokens of language models. Default: requests.'),
   requests: uint32.min(1).optional().describe('Other spelling: so many requests in every `unit`.'),
-  tokens: notBuilt(
-    uint32.min(1).describe('Other spelling: so many tokens of language models in every `unit`.'),
-    'a local rate limit in `tokens`',
-  ),
+  tokens: uint32.min(1).optional().describe('Other spelling: so many tokens of language models in every `unit`.'),
   unit: z.enum(['Seconds', 'Minutes', 'Hours']).optional().describe('Time in which the budget comes back.'),
   burst: uint32.optional().describe('What a full budget holds beyond that. Default: 0.'),
 };
@@ -33,7 +28,8 @@ export const localRateLimit = z
   ])
   .meta({
     id: 'LocalRateLimit',
-    description: 'Token buckets of this process: a request has to get one token from each, in order.',
+    description:
+      'Token buckets of this process: a request has to get one token from each that counts requests, in order; those that count tokens of language models pay for what a call used.',
   });
 
 /** A bucket is written by its size and fills, or as a rate. */
@@ -59,7 +55,12 @@ function checkBucket({ maxTokens, tokensPerFill, fillInterval }: Record<string, 
 
 function checkRate({ requests, tokens, unit }: Record<string, unknown>, add: AddIssue): void {
   if (requests === undefined && tokens === undefined)
-    add('a rate needs `requests`, the number for each `unit`', { code: 'GW_CONFIG_MISSING' });
+    add('a rate needs `requests` or `tokens`, the number for each `unit`', { code: 'GW_CONFIG_MISSING' });
+  if (requests !== undefined && tokens !== undefined)
+    add('a bucket counts `requests` or `tokens`: use one bucket for each', {
+      at: 'tokens',
+      code: 'GW_CONFIG_CONFLICT',
+    });
   if (unit === undefined) add('a rate needs `unit`: Seconds, Minutes or Hours', { code: 'GW_CONFIG_MISSING' });
 }
 

@@ -1,23 +1,21 @@
 import { z } from 'zod';
 import { object } from '../build.ts';
-import { notBuiltWhen } from '../marks.ts';
 import { cel, shortString } from '../scalars.ts';
 import { conditionally, type SettingsOf } from './conditional.ts';
 import { policyServiceRule, policyServiceShape } from './policy-service.ts';
-
-const unit = notBuiltWhen(
-  z.enum(['requests', 'tokens']),
-  (value) => value === 'tokens',
-  'the remote rate limit of tokens',
-);
 
 const descriptor = object('What a request is counted under. It is left out when one of its expressions fails.', {
   entries: z
     .array(object('A key and its value.', { key: shortString, value: cel }))
     .min(1)
     .max(16),
-  type: unit.default('requests').describe('What is counted.'),
-  cost: cel.optional().describe('How much the request counts: a whole number, not negative. Default: 1.'),
+  type: z
+    .enum(['requests', 'tokens'])
+    .default('requests')
+    .describe('What is counted: requests, or the tokens of language models.'),
+  cost: cel
+    .optional()
+    .describe('How much the request counts: a whole number, not negative. Default: 1, or the tokens that a call used.'),
   limitOverride: cel
     .optional()
     .describe(
