@@ -443,6 +443,27 @@ describe("Amazon's client with Bedrock", () => {
   });
 });
 
+describe('Copilot', () => {
+  test('is called with the token of whoever is logged in', async () => {
+    const simulated = cleanup.add(await startProvider('openai'));
+    const gateway = cleanup.add(
+      await startGateway(
+        `
+gateways: {default: {port: 80}}
+routes:
+- backends: [{ai: {name: c, provider: {copilot: {}}, hostOverride: "127.0.0.1:${simulated.port}", pathPrefix: /v1}}]
+`,
+        { env: { GH_COPILOT_TOKEN: 'gho-x' } },
+      ),
+    );
+    const chat = { model: 'gpt-4o', messages: [{ role: 'user' as const, content: 'hi' }] };
+    await clients.openai(`http://127.0.0.1:${gateway.port(80)}`).chat.completions.create(chat);
+    const [request] = simulated.requests;
+    expect(request?.headers).toMatchObject({ authorization: 'Bearer gho-x', 'x-initiator': 'user' });
+    nothingWrong(simulated);
+  });
+});
+
 describe('paths of the provider', () => {
   test('are used on another host with a prefix', async () => {
     const simulated = cleanup.add(await startProvider('azure'));

@@ -10,6 +10,7 @@ import { awsSigner } from './aws/compile.ts';
 import { azureToken } from './azure/compile.ts';
 import type { Cloud } from './cloud.ts';
 import type { Apply, CredentialKind } from './contract.ts';
+import { copilotToken } from './copilot.ts';
 import { authFailed, CallerError, causesOf } from './failure.ts';
 import { gcpToken } from './gcp/compile.ts';
 import { jwtSign } from './jwt-sign.ts';
@@ -100,6 +101,8 @@ function compileKind(
       return azureToken(main, { ...state(), cloud: cloudIn(deps) });
     case 'gcp':
       return gcpToken(main, { ...state(), cloud: cloudIn(deps) });
+    case 'copilot':
+      return copilotToken({ ...state(), cloud: cloudIn(deps) });
     case 'oauthTokenExchange':
       return tokenExchange(main, state());
     case 'crossAppAccess':

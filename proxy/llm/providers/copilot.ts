@@ -15,6 +15,7 @@ export function copilot(): Provider {
     path: (request, plan, prefix = '') => `${prefix}${suffix(upstreamOf(request, plan))}`,
     passthroughPath: underPrefix,
     headers() {},
+    defaultAuth: { main: { kind: 'copilot' }, credentials: [] },
     excludesCache: (model) => model.toLowerCase().startsWith('claude-'),
   };
 }

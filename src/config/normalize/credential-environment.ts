@@ -31,6 +31,9 @@ const VARIABLES: readonly string[] = [
   'GOOGLE_APPLICATION_CREDENTIALS',
   'GCE_METADATA_HOST',
   'CLOUDSDK_CONFIG',
+  'GH_COPILOT_TOKEN',
+  'COPILOT_GITHUB_TOKEN',
+  'XDG_CONFIG_HOME',
 ];
 
 /** The variables that are set; undefined when none is. */

@@ -23,6 +23,8 @@ export type BackendAuthKind =
   | AwsAuth
   | AzureAuth
   | GcpAuth
+  /** Of whoever is logged in to GitHub Copilot. */
+  | { readonly kind: 'copilot' }
   | OAuthTokenExchange
   | CrossAppAccess;
 

@@ -22,7 +22,7 @@ import { signingKey } from './signing-key.ts';
 /** Undefined after a problem, or while a file is not read yet. */
 export function backendAuth(context: Context, spec: BackendAuthSpec, place: OAuthPlace): BackendAuth | undefined {
   const { path } = place;
-  if (spec === 'copilot') return undefined;
+  if (spec === 'copilot') return { main: { kind: 'copilot' }, credentials: [] };
   const fixed = (spec.credentials ?? []).map((each, index) =>
     fixedCredential(context, each, [...path, 'credentials', index]),
   );

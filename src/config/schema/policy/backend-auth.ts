@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { type AddIssue, exactlyOne, object, withRule } from '../build.ts';
-import { notBuiltWhen } from '../marks.ts';
 import { cel, celMap, duration, secretText } from '../scalars.ts';
 import { credentialLocation, credentialTarget } from './credential-location.ts';
 import { policyServiceRule, policyServiceShape } from './policy-service.ts';
@@ -358,11 +357,7 @@ export function backendAuth(connection: z.ZodType) {
         add('`backendAuth` needs a kind of credential, or `credentials`', { code: 'GW_CONFIG_MISSING' });
     },
   );
-  return notBuiltWhen(
-    z.union([z.enum(['copilot']), settings]),
-    (value) => value === 'copilot',
-    'the credential `copilot`',
-  ).meta({
+  return z.union([z.enum(['copilot']), settings]).meta({
     id: 'BackendAuth',
     description: 'Credentials that the gateway shows to the backend.',
   });

@@ -181,6 +181,7 @@ describe('credentials that nobody configured', () => {
     ['vertex', { main: { kind: 'gcp', token: { kind: 'accessToken' } }, credentials: [] }],
     ['bedrock', { main: { kind: 'aws', credentials: { kind: 'ambient' }, region: 'us-west-2' }, credentials: [] }],
     ['azure', { main: { kind: 'azure', source: { kind: 'implicit' } }, credentials: [] }],
+    ['copilot', { main: { kind: 'copilot' }, credentials: [] }],
     ['openai', undefined],
     ['anthropic', undefined],
     ['gemini', undefined],
