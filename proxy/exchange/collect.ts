@@ -8,40 +8,55 @@ export type Collected =
   | { readonly kind: 'overflow'; readonly rest: Body }
   | { readonly kind: 'failed'; readonly error: Error };
 
+/** Something that can end a wait, for those to whom an `AbortSignal` costs more than what is waited for. */
+export interface GivingUp {
+  /** Calls the listener when it ends, at once when it has ended; what it returns takes the listener back. */
+  onGivenUp(listener: (reason: Error) => void): () => void;
+}
+
 /**
  * Reads a body into memory, at most `limitBytes` (and the chunk that exceeds it); the source is paused on overflow.
- * Aborting cancels the body and gives `failed` with the signal's reason.
+ * Giving up cancels the body and gives `failed` with the reason.
  */
-export function collect(body: Body, limitBytes: number, signal: AbortSignal | null = null): Promise<Collected> {
+export function collect(
+  body: Body,
+  limitBytes: number,
+  stop: AbortSignal | GivingUp | null = null,
+): Promise<Collected> {
   const known = body instanceof BufferedBody ? body.bytes.byteLength : (body.length ?? 0);
   if (known > limitBytes) return Promise.resolve({ kind: 'overflow', rest: body });
   if (body instanceof BufferedBody) return Promise.resolve({ kind: 'whole', body });
   return new Promise((resolve) => {
+    let decided = false;
+    let unlisten: (() => void) | null = null;
     const finish = (collected: Collected): void => {
-      signal?.removeEventListener('abort', onAbort);
+      decided = true;
+      unlisten?.();
       resolve(collected);
     };
-    let decided = false;
     const holding = new HoldingBody(body, [], () => {
       if (decided) return;
       const collected = outcomeOf(holding, limitBytes);
       if (collected === null) return;
-      decided = true;
       if (collected.kind === 'overflow' && !holding.ended) body.pause();
       finish(collected);
     });
-    const onAbort = (): void => {
-      decided = true;
+    unlisten = listen(stop, (error) => {
+      if (decided) return;
       holding.cancel();
-      finish({ kind: 'failed', error: reasonOf(signal) });
-    };
-    if (signal?.aborted === true) {
-      onAbort();
-      return;
-    }
-    signal?.addEventListener('abort', onAbort, { once: true });
-    body.pipe(holding);
+      finish({ kind: 'failed', error });
+    });
+    if (!decided) body.pipe(holding);
   });
+}
+
+function listen(stop: AbortSignal | GivingUp | null, listener: (reason: Error) => void): (() => void) | null {
+  if (stop === null) return null;
+  if ('onGivenUp' in stop) return stop.onGivenUp(listener);
+  const onAbort = (): void => listener(reasonOf(stop));
+  if (stop.aborted) onAbort();
+  else stop.addEventListener('abort', onAbort, { once: true });
+  return () => stop.removeEventListener('abort', onAbort);
 }
 
 function outcomeOf(holding: HoldingBody, limitBytes: number): Collected | null {
@@ -57,6 +72,6 @@ export function joinChunks(chunks: readonly Uint8Array[]): Uint8Array {
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }
 
-function reasonOf(signal: AbortSignal | null): Error {
-  return signal?.reason instanceof Error ? signal.reason : new Error('aborted');
+function reasonOf(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new Error('aborted');
 }

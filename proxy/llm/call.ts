@@ -23,7 +23,7 @@ import { isChat, isOpaque, upstreamFormat } from './providers/plan.ts';
 import { jsonBody, readBody, type ReadOptions } from './read-body.ts';
 import { queryModel, watchRealtime, withQueryModel } from './realtime/watch.ts';
 import { routeTypeOf, type RouteType, type RouteTypes } from './route-type.ts';
-import type { LlmService } from './service.ts';
+import type { GuardOutcome, LlmService } from './service.ts';
 import { withTarget } from './target.ts';
 import { countTokens } from './tokens/count.ts';
 import { TraceNotes } from './trace-notes.ts';
@@ -196,9 +196,10 @@ export class LlmCall {
     const enriched = service.enrich === null ? named : service.enrich(exchange, named, type);
     const guard = isChat(type) ? service.guards.request : null;
     if (guard === null || !isChat(type)) return this.#admitted(service, enriched, { facts, plan });
-    return guard(exchange, enriched, type, exchange.request.headers).then((guarded) =>
-      guarded.kind === 'pass' ? this.#admitted(service, guarded.body, { facts, plan }) : guarded,
-    );
+    const admit = (guarded: GuardOutcome): Outcome | Promise<Outcome> =>
+      guarded.kind === 'pass' ? this.#admitted(service, guarded.body, { facts, plan }) : guarded;
+    const guarded = guard(exchange, enriched, type, exchange.request.headers);
+    return guarded instanceof Promise ? guarded.then(admit) : admit(guarded);
   }
 
   /** What guards have let pass. */

@@ -48,6 +48,9 @@ export function parse(source: string): JsonValue | undefined {
 /** Without the fields that are undefined. */
 export function compact(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const kept: Record<string, JsonValue> = {};
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) kept[name] = value;
+  for (const name in fields) {
+    const value = fields[name];
+    if (value !== undefined) kept[name] = value;
+  }
   return kept;
 }

@@ -35,7 +35,7 @@ export type Unreadable =
 export async function readBody(exchange: Exchange, { limitBytes, clock }: ReadOptions): Promise<Read> {
   const { request } = exchange;
   const patience = new Patience(exchange, clock);
-  const collected = await collect(request.body, limitBytes, patience.signal);
+  const collected = await collect(request.body, limitBytes, patience);
   patience.release();
   if (collected.kind === 'failed')
     return { kind: 'refused', refusal: bodyRefusal(collected.error, patience), why: 'reading' };

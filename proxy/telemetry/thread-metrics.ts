@@ -124,6 +124,7 @@ export class RouteSeries {
   readonly #labels: readonly string[];
   readonly #backends = new Map<string, BackendSeries>();
   readonly #models = new Map<readonly string[], GenAiSeries>();
+  #lastModel: { provider: string; requested: string; answered: string; series: GenAiSeries } | null = null;
 
   constructor(metrics: ThreadMetrics, labels: readonly string[]) {
     this.#metrics = metrics;
@@ -132,8 +133,12 @@ export class RouteSeries {
 
   /** Calls of one model: who serves it, what was asked for, what answered. */
   model(provider: string, requested: string, answered: string): GenAiSeries {
+    const last = this.#lastModel;
+    if (last?.provider === provider && last.requested === requested && last.answered === answered) return last.series;
     const labels = this.#metrics.modelSets.bounded([provider, requested, answered].map(modelLabel));
-    return memo(this.#models, labels, () => new GenAiSeries(this.#metrics, [...labels, ...this.#labels]));
+    const series = memo(this.#models, labels, () => new GenAiSeries(this.#metrics, [...labels, ...this.#labels]));
+    this.#lastModel = { provider, requested, answered, series };
+    return series;
   }
 
   /** `backend` is empty when none was chosen. */
