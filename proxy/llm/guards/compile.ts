@@ -50,8 +50,8 @@ function compileCheck({ guard, rejection, scope }: GuardSettings, context: Polic
   if (guard.kind === 'regex') return regexCheck(guard, rejection, scope);
   const service = serviceOf(guard, context);
   const { clock, dryRun } = context.deps;
-  const asked = dryRun === undefined ? service : notAsked(service);
-  return serviceCheck({ guard, service: asked, rejection, scope, clock });
+  const check = serviceCheck({ guard, service, rejection, scope, clock });
+  return dryRun === undefined ? check : unasked(check, service);
 }
 
 /** One line for each kind of service. */
@@ -71,12 +71,12 @@ function serviceOf(guard: Exclude<Guard, { kind: 'regex' }>, context: PolicyCont
 }
 
 /** Where requests are only explained, nobody is called. */
-function notAsked({ name }: GuardService): GuardService {
+function unasked(check: Check, { name }: GuardService): Check {
   return {
-    name,
-    ask({ exchange }) {
+    ...check,
+    judge({ exchange }) {
       exchange.trace?.emit({ type: 'policyEvent', kind: 'guardrail', details: { notAsked: name } }, 'warn');
-      return Promise.resolve({ kind: 'pass' });
+      return { kind: 'unasked' };
     },
   };
 }
@@ -150,6 +150,8 @@ function settle(
   const { kind, rejection, audit } = check;
   const told = { exchange, phase, kind, audit, startedAt };
   switch (verdict.kind) {
+    case 'unasked':
+      return { kind: 'pass', body };
     case 'pass':
       accounting.record('Allow', '', told);
       return { kind: 'pass', body };

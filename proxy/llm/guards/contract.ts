@@ -21,6 +21,8 @@ export interface Subject {
 /** What a guard says of a body. `what` tells traces which rule or service says so, never the text that it found. */
 export type Verdict =
   | { readonly kind: 'pass' }
+  /** The request is only explained, and whoever knows is not asked. */
+  | { readonly kind: 'unasked' }
   | { readonly kind: 'mask'; readonly body: JsonObject; readonly what: string }
   | ({ readonly kind: 'reject'; readonly what: string } & OwnAnswer);
 

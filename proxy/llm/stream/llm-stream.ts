@@ -19,8 +19,8 @@ export interface LlmStreamOptions {
   readonly client: WireFormat;
   /** Null: both speak the same, and the client gets the service's own bytes. */
   readonly translator: StreamTranslator | null;
-  /** Looks at what leaves; null lets everything pass. */
-  readonly guard: GuardedStream | null;
+  /** Looks at what leaves; without one everything passes. */
+  readonly guard?: GuardedStream | null | undefined;
 }
 
 const DONE = '[DONE]';
@@ -60,7 +60,7 @@ export class LlmStream {
       return;
     }
     const { translator, guard } = this.#options;
-    if (translator === null && guard === null && !this.#worthReading(text)) return;
+    if (translator === null && !guard && !this.#worthReading(text)) return;
     const data = parseObject(text);
     // What is no JSON is of no use to anybody but a client that gets the bytes as they are.
     if (data === undefined) return;
@@ -96,7 +96,7 @@ export class LlmStream {
     }
     guard?.finish();
     // Of the service's own bytes, the last may be half an event.
-    if (translator === null && guard === null) output.write('\n\n');
+    if (translator === null && !guard) output.write('\n\n');
     const { name, data } = this.#options.client.streamError(`upstream stream was cut: ${error.message}`);
     writer.event(name, data);
     return guard?.settled();

@@ -54,9 +54,11 @@ export class ResponsesEvents implements EventTexts {
     return next === given ? event : { ...event, data: { ...event.data, sequence_number: next } };
   }
 
+  /** With an `error` of its own beside the fields of the event: clients of the vendor only heed that. */
   blocked(message: string): StreamEvent {
-    const data = { type: 'error', code: 'guardrail_intervention', message, param: null, sequence_number: 0 };
-    return { name: 'error', data };
+    const code = 'guardrail_intervention';
+    const error = { type: 'guardrail_blocked', code, message };
+    return { name: 'error', data: { type: 'error', code, message, param: null, sequence_number: 0, error } };
   }
 
   #delta(event: StreamEvent): Reading {
