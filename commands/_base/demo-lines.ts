@@ -1,6 +1,7 @@
 import type { TraceFrame } from '../../src/admin/client/trace-frames.ts';
 import { groupRequests } from '../../src/admin/client/request-groups.ts';
 import { clean } from '../../ui/terminal/text.ts';
+import { spentText } from '../../ui/trace/chat.ts';
 import { factsOf, shortRoute, type RequestFacts } from '../../ui/trace/request.ts';
 import { formatMicros } from '../../ui/trace/timing.ts';
 
@@ -13,13 +14,14 @@ export async function* requestLines(frames: AsyncIterable<TraceFrame>): AsyncGen
 }
 
 function requestLine(facts: RequestFacts): string {
-  const { method, path, status, route, backend, totalUs, error, startTime } = facts;
+  const { method, path, status, route, backend, totalUs, error, startTime, chat } = facts;
   const way = route === null || route === undefined ? 'no route' : `route ${shortRoute(route)}`;
   const retried = facts.backendCalls > 1 ? ` (${facts.backendCalls} calls)` : '';
   const target = backend === undefined ? '' : ` → ${backend}${retried}`;
   const failure = error === undefined ? '' : `  ${error}`;
+  const model = chat === undefined ? '' : `  ${[chat.model, spentText(chat)].filter(Boolean).join(', ')}`;
   const time = (startTime ?? '').slice(11, 23);
   return clean(
-    `${time}  ${status ?? '---'}  ${(method ?? '').padEnd(7)} ${(path ?? '').padEnd(PATH)}  ${way}${target}  ${formatMicros(totalUs)}${failure}`,
+    `${time}  ${status ?? '---'}  ${(method ?? '').padEnd(7)} ${(path ?? '').padEnd(PATH)}  ${way}${target}  ${formatMicros(totalUs)}${model}${failure}`,
   );
 }

@@ -23,6 +23,13 @@ config:
   workerThreads: 1
   logging:
     level: warn
+  # Dollars for a million tokens, by provider and model.
+  modelCatalog:
+  - inline:
+      providers:
+        openai: {models: {gpt-demo: {rates: {input: "2.50", output: "10"}}}}
+        anthropic: {models: {claude-demo: {rates: {input: "3", output: "15"}}}}
+        gcp.gemini: {models: {gemini-demo: {rates: {input: "1.25", output: "5"}}}}
 gateways:
   default:
     port: ${addresses.port}

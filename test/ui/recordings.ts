@@ -18,4 +18,6 @@ export const recordings = [
   'direct-response',
   'policies-403',
   'many-requests',
+  'llm-tool-call',
+  'llm-failover',
 ];

@@ -59,6 +59,8 @@ describe.each(sizes)('at %d x %d', (columns, rows) => {
     ['trace-problems', 'policies-403', ['z', 'g']],
     ['trace-help', 'plain-200', ['?']],
     ['trace-palette', 'plain-200', [':', 'c', 'o']],
+    ['trace-translation', 'llm-tool-call', ['/', ...'translation', 'enter', 'g', 'd', 'tab', 'o']],
+    ['trace-model', 'llm-failover', ['g']],
     ['trace-filter', 'plain-200', ['/', ...'snap']],
   ])('%s', (scene, events, keys) => {
     const shown = view(events, ...keys);

@@ -121,7 +121,8 @@ function requestRow(
   const { facts } = request;
   const { columns } = context;
   const clock = /T(\d\d:\d\d:\d\d)/.exec(facts.startTime ?? '')?.[1] ?? '';
-  const path = `${columns.hostInPath ? (facts.host ?? '') : ''}${facts.path ?? ''}`;
+  const model = facts.chat?.model === undefined ? '' : ` ${facts.chat.model}`;
+  const path = `${columns.hostInPath ? (facts.host ?? '') : ''}${facts.path ?? ''}${model}`;
   const text = [
     ...(columns.time > 0 ? [seg(fit(clock, columns.time), 'dim')] : []),
     seg(fit(facts.method ?? '…', columns.method), 'bold'),

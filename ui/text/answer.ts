@@ -3,7 +3,9 @@ import { REDACTED } from '../../src/shared/secret.ts';
 import { formatBytes } from '../../src/shared/byte-size.ts';
 import { formatDuration } from '../../src/shared/duration.ts';
 import { clean } from '../terminal/text.ts';
+import { isEventStream, messageIn } from '../../src/chat/recorded.ts';
 import { inflate, utf8 } from '../trace/body.ts';
+import { printable, restOf, usageText } from './chat.ts';
 import { plainPaint, type Paint } from './paint.ts';
 
 export interface AnswerTextOptions {
@@ -52,12 +54,22 @@ function bodyLines({ body, bodyBytes }: Answer): readonly string[] {
   const note = opened === body ? [] : [`(${formatBytes(bodyBytes)} of gzip, opened)`];
   const rest = bodyBytes > body.byteLength ? [`(${formatBytes(bodyBytes - body.byteLength)} more, not shown)`] : [];
   if (text === undefined) return [`(${formatBytes(bodyBytes)}, not text)`];
+  const shown = messageText(text) ?? text;
   return [
     ...note,
-    ...text
+    ...shown
       .replace(/\r?\n$/, '')
       .split(/\r?\n/)
       .map((line) => clean(line.replaceAll('\t', '  '))),
     ...rest,
   ];
+}
+
+/** The events of a language model's answer as the message that they bring; undefined for any other body. */
+function messageText(text: string): string | undefined {
+  const message = isEventStream(text) ? messageIn(text) : undefined;
+  if (message === undefined) return undefined;
+  const { model, finish, usage, error } = message;
+  const facts = [model, usageText(usage), finish, error].filter(Boolean).join(', ');
+  return `(events put together: ${facts})\n${printable(message.text, true)}${restOf(message, true)}`;
 }

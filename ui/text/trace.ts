@@ -1,7 +1,8 @@
 import type { TraceEvent } from '../../src/admin/protocol/trace-event.ts';
 import { clean, clipEnd, fit, fitRight, width } from '../terminal/text.ts';
 import type { Style } from '../theme.ts';
-import { factsOf, requestLine, statusText, type RequestFacts } from '../trace/request.ts';
+import { answerExcerpt, chatExcerpt, formatsText, spentText } from '../trace/chat.ts';
+import { noFacts, requestLine, statusText, withEvent, type RequestFacts } from '../trace/request.ts';
 import { lostRoutes } from '../trace/lost-routes.ts';
 import { labelOf, severityGlyph, summaryOf } from '../trace/summary.ts';
 import { durationUs, endUs, formatMicros, slowestStep, startUs } from '../trace/timing.ts';
@@ -23,11 +24,16 @@ const INDENT = OFFSET + DURATION + TYPE + 2 * 3 + 2;
 export function renderTrace(events: readonly TraceEvent[], options: TraceTextOptions = {}): string {
   const paint = options.paint ?? plainPaint;
   const cut = (line: string): string => (options.width === undefined ? line : clipEnd(line, options.width));
-  const facts = factsOf(events);
-  const rows = events.flatMap((event) => [
-    eventLine(event, paint, options.width),
-    ...reasonLines(event).map((line) => paint('dim', cut(line))),
-  ]);
+  let facts = noFacts;
+  const rows = events.flatMap((event, index) => {
+    facts = withEvent(facts, event, index);
+    // What a body means is known by then, not by the end: another try may say something else.
+    const summary = summaryOf(event, chatExcerpt(facts.chat, event.message));
+    return [
+      eventLine(event, summary, { paint, columns: options.width }),
+      ...reasonLines(event).map((line) => paint('dim', cut(line))),
+    ];
+  });
   return [headLine(facts, events, paint), titleLine(paint), ...rows, ...footLines(facts, events, paint)]
     .map((line) => `${line}\n`)
     .join('');
@@ -53,13 +59,17 @@ const STYLES: Readonly<Record<TraceEvent['severity'], Style>> = {
   error: 'error',
 };
 
-function eventLine(event: TraceEvent, paint: Paint, columns: number | undefined): string {
+function eventLine(
+  event: TraceEvent,
+  summaryText: string,
+  { paint, columns }: { readonly paint: Paint; readonly columns: number | undefined },
+): string {
   const took = durationUs(event);
   const offset = fitRight(formatMicros(startUs(event)), OFFSET);
   const duration = fitRight(took === undefined ? '' : formatMicros(took), DURATION);
   const label = labelOf(event);
   const type = width(label) > TYPE ? clean(label) : fit(label, TYPE);
-  const summary = clean(summaryOf(event));
+  const summary = clean(summaryText);
   const room = columns === undefined ? summary : clipEnd(summary, Math.max(10, columns - INDENT));
   const style = STYLES[event.severity];
   return `${paint('dim', offset)}  ${duration}  ${paint(style, severityGlyph(event.severity))} ${paint(style, type)}  ${paint(style, room)}`;
@@ -77,9 +87,23 @@ function footLines(facts: RequestFacts, events: readonly TraceEvent[], paint: Pa
   const failure = facts.error === undefined ? '' : `, error: ${clean(facts.error)}`;
   const style: Style = facts.errors > 0 || (facts.status ?? 0) >= 500 ? 'error' : 'bold';
   return [
+    ...chatLines(facts),
     ...(slowest === undefined ? [] : [slowest]),
     paint(style, `total ${formatMicros(total)}, ${state}${failure}`),
   ];
+}
+
+/** Which model said what, and what that took. */
+function chatLines({ chat }: RequestFacts): readonly string[] {
+  if (chat === undefined) return [];
+  const { provider, model, prompt, answer } = chat;
+  const spent = spentText(chat);
+  const head = [[model, formatsText(chat)].filter(Boolean).join(', '), spent].filter(Boolean).join('; ');
+  return [
+    `model: ${provider} ${head}`,
+    ...(prompt === undefined ? [] : [`asked: ${prompt.trim().replaceAll(/\s+/g, ' ')}`]),
+    ...(answer === undefined ? [] : [`answer: ${answerExcerpt(answer)}`]),
+  ].map(clean);
 }
 
 function slowestLine(events: readonly TraceEvent[], totalUs: number): string | undefined {

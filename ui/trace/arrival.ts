@@ -2,7 +2,8 @@ import type { Severity, TraceEvent, TraceMessage } from '../../src/admin/protoco
 import { append, emptyList } from './append-list.ts';
 import { stateOf } from './detail.ts';
 import { isProblemEvent, matches, parseQuery } from './filter.ts';
-import { noFacts, withEvent } from './request.ts';
+import { chatExcerpt } from './chat.ts';
+import { noFacts, withEvent, type RequestFacts } from './request.ts';
 import type { Entry, Group, TraceState } from './state.ts';
 import { labelOf, summaryOf } from './summary.ts';
 
@@ -21,9 +22,10 @@ export function withEvents(state: TraceState, events: readonly TraceEvent[], sou
     const group = groups[request];
     if (group === undefined) continue;
     const index = entries.length;
-    const entry = entryOf(event, request, group);
+    const facts = withEvent(group.facts, event, index);
+    const entry = entryOf(event, request, { before: group, facts });
     entries = append(entries, entry);
-    groups[request] = withEntry(group, entry, index, isVisible(entry));
+    groups[request] = withEntry({ ...group, facts }, entry, index, isVisible(entry));
   }
   return { ...state, entries, groups, groupById, current };
 }
@@ -71,14 +73,18 @@ function newGroup(event: TraceEvent, source: number, { groups, groupById }: Inde
   return groups.length - 1;
 }
 
-function entryOf(event: TraceEvent, request: number, group: Group): Entry {
+function entryOf(
+  event: TraceEvent,
+  request: number,
+  { before, facts }: { readonly before: Group; readonly facts: RequestFacts },
+): Entry {
   const label = labelOf(event);
-  const summary = summaryOf(event);
+  const summary = summaryOf(event, chatExcerpt(facts.chat, event.message));
   return {
     event,
     request,
-    number: group.events.length + 1,
-    sinceUs: group.facts.steps.coveredUs,
+    number: before.events.length + 1,
+    sinceUs: before.facts.steps.coveredUs,
     label,
     summary,
     searchable: `${label} ${summary}`.toLowerCase(),
@@ -88,7 +94,6 @@ function entryOf(event: TraceEvent, request: number, group: Group): Entry {
 function withEntry(group: Group, entry: Entry, index: number, isVisible: boolean): Group {
   return {
     ...group,
-    facts: withEvent(group.facts, entry.event, index),
     events: append(group.events, index),
     visible: isVisible ? append(group.visible, index) : group.visible,
     states: stateOf(entry.event) === undefined ? group.states : append(group.states, index),

@@ -75,7 +75,7 @@ export const commands: readonly Command[] = [
     short: 'snapshot',
   },
   {
-    ...change('difference', 'Details: difference to the snapshot before', ['d'], 'Look', (state) =>
+    ...change('difference', 'Details: difference to the snapshot before, or of a translation', ['d'], 'Look', (state) =>
       setMode(state, 'diff'),
     ),
     short: 'diff',

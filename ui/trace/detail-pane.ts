@@ -4,6 +4,7 @@ import { differenceLines, eventText, snapshotText, stateOf, valueText } from './
 import type { DiffLine } from './diff.ts';
 import { contentSize, layoutOf } from './layout.ts';
 import { lostRoutes } from './lost-routes.ts';
+import { bothSides, chatOverview, messagePreface } from './chat-detail.ts';
 import { requestLine, statusText } from './request.ts';
 import type { TraceEvent } from '../../src/admin/protocol/trace-event.ts';
 import type { DetailText, Entry, Group, Selection, TraceState } from './state.ts';
@@ -14,6 +15,8 @@ import { slowestName } from './waterfall.ts';
 
 interface Content {
   readonly title: string;
+  /** Column of the bar, for texts that stand beside each other and are as wide as the pane already. */
+  readonly split?: number;
   readonly text: string | readonly DiffLine[];
 }
 
@@ -33,7 +36,7 @@ export function withDetail(state: TraceState): TraceState {
 
 function keyOf(state: TraceState): string {
   const { selection } = state;
-  const size = state.wrap ? contentSize(layoutOf(state), 'detail').width : 0;
+  const size = state.wrap || state.mode === 'diff' ? contentSize(layoutOf(state), 'detail').width : 0;
   const facts = showsOverview(state) ? state.groups[selection?.request ?? -1]?.facts.events : 0;
   const compared = state.comparing ? state.pinned : '';
   return [`${selection?.request}/${selection?.event}/${state.mode}/${compared}`, state.format, size, facts].join('|');
@@ -49,6 +52,8 @@ function contentOf(state: TraceState, selection: Selection): Content {
   if (selection.event === undefined) return overview(state, group);
   if (state.comparing && state.pinned !== undefined) return comparison(state, state.pinned, selection.event);
   if (state.mode === 'event') return wholeEvent(state, selection.event);
+  const bodies = state.mode === 'diff' ? bothBodies(state, group, selection.event) : undefined;
+  if (bodies !== undefined) return bodies;
   return snapshot(state, group, selection.event);
 }
 
@@ -72,7 +77,10 @@ function wholeEvent(state: TraceState, index: number): Content {
 /** What a reader wants to know first, as YAML that may stand in front of the event. */
 function preface(state: TraceState, entry: Entry): string[] {
   const group = state.groups[entry.request];
-  if (entry.event.message.type !== 'requestStarted' || group === undefined) return routeComment(entry.event);
+  if (group === undefined) return [];
+  if (group.facts.chat !== undefined && entry.event.message.type === 'bodySnapshot')
+    return messagePreface(entry.event.message.body, entry.number);
+  if (entry.event.message.type !== 'requestStarted') return routeComment(entry.event);
   return ['# The request', valueText(overviewOf(state, group), 'yaml'), '', '# Event 1'];
 }
 
@@ -97,6 +105,19 @@ function snapshot(state: TraceState, group: Group, index: number): Content {
   const earlier = stateText(state, before);
   const title = `Difference ${numberOf(state, before)} → ${from}`;
   return earlier === text ? { title: `${title}: none`, text } : { title, text: differenceLines(earlier, text) };
+}
+
+/** What the client wrote or got, beside what the model's service got or wrote. */
+function bothBodies(state: TraceState, { facts }: Group, index: number): Content | undefined {
+  const message = state.entries.items[index]?.event.message;
+  if (facts.chat === undefined || message === undefined) return undefined;
+  return bothSides(facts.chat, message, {
+    selected: index,
+    eventAt: (at) => state.entries.items[at]?.event,
+    numberOf: (at) => numberOf(state, at),
+    columns: contentSize(layoutOf(state), 'detail').width,
+    format: state.format,
+  });
 }
 
 function comparison(state: TraceState, pinned: number, index: number): Content {
@@ -146,6 +167,7 @@ function overviewOf(state: TraceState, group: Group): object {
     ...(facts.error !== undefined && { error: facts.error }),
     ...(facts.route !== undefined && { route: facts.route ?? 'none matched' }),
     ...(facts.backend !== undefined && { backend: facts.backend, backendCalls: facts.backendCalls }),
+    ...(facts.chat !== undefined && chatOverview(facts.chat)),
     total: formatMicros(facts.totalUs),
     ...(slowest !== undefined &&
       slowestEvent !== undefined && {
@@ -176,7 +198,8 @@ function laidOut(content: Content, state: TraceState, key: string): DetailText {
       ? content.text.split('\n').map((text) => ({ mark: ' ', text }))
       : [...content.text];
   const isDiff = typeof content.text !== 'string';
-  const columns = state.wrap ? contentSize(layoutOf(state), 'detail').width - (isDiff ? 2 : 0) : 0;
+  const wraps = state.wrap && content.split === undefined;
+  const columns = wraps ? contentSize(layoutOf(state), 'detail').width - (isDiff ? 2 : 0) : 0;
   const rows =
     columns > 0 ? lines.flatMap((line) => wrapHard(line.text, columns).map((text) => ({ ...line, text }))) : lines;
   return {
@@ -186,6 +209,7 @@ function laidOut(content: Content, state: TraceState, key: string): DetailText {
     marks: isDiff ? rows.map((line) => line.mark) : undefined,
     blocks: isDiff || state.format === 'json' ? [] : blockLines(rows.map((line) => line.text)),
     highlighted: !isDiff,
+    split: content.split,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { RequestState, TraceEvent } from '../../src/admin/protocol/trace-event.ts';
+import { withChat, type ChatFacts } from './chat.ts';
 import { noSteps, watchStep, type StepWatch } from './timing.ts';
 
 /** What the events of one request have told so far; the same facts head the viewer, the live table and the plain trace. */
@@ -22,6 +23,8 @@ export interface RequestFacts {
   readonly warnings: number;
   readonly errors: number;
   readonly steps: StepWatch;
+  /** Undefined for requests to anything but a language model. */
+  readonly chat: ChatFacts | undefined;
 }
 
 export const noFacts: RequestFacts = {
@@ -41,6 +44,7 @@ export const noFacts: RequestFacts = {
   warnings: 0,
   errors: 0,
   steps: noSteps,
+  chat: undefined,
 };
 
 /** The facts after one more event of the request; `index` is the event's place in the caller's list. */
@@ -55,7 +59,9 @@ export function withEvent(facts: RequestFacts, event: TraceEvent, index: number)
     steps: watchStep(facts.steps, event, index),
   };
   /* Calls that the gateway makes for the request (mirror, external authorization) say nothing about the request itself. */
-  return (event.scope ?? []).some((name) => name !== 'http') ? counted : withMessage(counted, event);
+  if ((event.scope ?? []).some((name) => name !== 'http')) return counted;
+  const chat = withChat(facts.chat, event.message, index);
+  return withMessage(chat === facts.chat ? counted : { ...counted, chat }, event);
 }
 
 /** The facts of a whole request. */

@@ -22,12 +22,25 @@ function shorterForms({ event, summary }: Entry): readonly string[] {
   const { message } = event;
   if ((event.scope ?? []).length > 0) return [];
   if (message.type === 'policy') return [summary.replace(/ \(from [^()]*\)$/, '')];
+  if (message.type === 'policyEvent' && message.kind.startsWith('llm_'))
+    return [summary.slice(message.kind.length + 2)];
   if (message.type === 'authorizationResult')
     return [summary.replace(' matches)', ')'), summary.replace(/ \([^()]*\)/, '')];
   if (message.type === 'policySelection') return [summary.replace(' effective policies', '')];
   if (message.type === 'requestFinished')
     return [summary.replace(/^request /, ''), summary.replace(/^request finished /, '')];
-  if (message.type === 'bodySnapshot') return [summary.replace(' body snapshot', '')];
+  if (message.type === 'bodySnapshot') {
+    const short = summary.replace(' body snapshot', '');
+    // What a body means says more than its size.
+    const meant = short.replace(/ \([^()]*\)(?= \S)/, '');
+    return meant === short
+      ? [short]
+      : [
+          short,
+          meant,
+          meant.replace(/^llm request before translation|^llm /, (stage) => (stage === 'llm ' ? '' : 'request')),
+        ];
+  }
   if (message.type !== 'routeSelection') return [];
   if (typeof message.selectedRoute !== 'string' || message.selectedRoute === '')
     return ['no route selected', 'no route'];

@@ -61,6 +61,8 @@ export interface DetailText {
   readonly lines: readonly string[];
   readonly marks: readonly (' ' | '+' | '-')[] | undefined;
   readonly blocks: readonly boolean[];
+  /** Column of the bar between two texts that stand beside each other. */
+  readonly split?: number | undefined;
   readonly highlighted: boolean;
 }
 

@@ -1,3 +1,4 @@
+import { costSummary, translationSummary } from './llm-details.ts';
 import type { Severity, TraceEvent } from '../../src/admin/protocol/trace-event.ts';
 
 /** A message as it came from the wire: every field may be missing or of another type. */
@@ -52,10 +53,14 @@ export function nameOf(event: TraceEvent): string {
   return words([labelOf(event), which.replaceAll(/\s+/g, ' ')]);
 }
 
-/** One line of what happened, on one line whatever the wire brought; not cut, the reader cuts it to its own width. */
-export function summaryOf(event: TraceEvent): string {
+/**
+ * One line of what happened, on one line whatever the wire brought; not cut, the reader cuts it to its own width.
+ * `excerpt` is what a body means, where somebody knows.
+ */
+export function summaryOf(event: TraceEvent, excerpt: string = ''): string {
   /* The union says what this version knows; a newer server may send more or less. */
-  const text = summarize(event.message as unknown as Fields).replaceAll(/\s*[\r\n]+\s*/g, ' ');
+  const said = words([summarize(event.message as unknown as Fields), excerpt]);
+  const text = said.replaceAll(/\s*[\r\n]+\s*/g, ' ');
   const scope = event.scope ?? [];
   return scope.length === 0 ? text : `${scope.join(' > ')}: ${text}`;
 }
@@ -78,7 +83,7 @@ function summarize(message: Fields): string {
     case 'policy':
       return policySummary(scalar(message['kind']), fieldsOf(message['result']));
     case 'policyEvent':
-      return `${scalar(message['kind'])}: ${textOrJson(message['details'])}`;
+      return `${scalar(message['kind'])}: ${policyDetails(scalar(message['kind']), message['details'])}`;
     case 'traceSampling':
       return scalar(message['decision']);
     case 'authorizationResult':
@@ -149,6 +154,12 @@ function isSet(policy: unknown): boolean {
 function policySummary(kind: string, result: Fields): string {
   if (result['type'] === 'skip') return `${kind} skipped: ${scalar(result['reason'])}`;
   return `${kind}: ${textOrJson(result['details'])}`;
+}
+
+function policyDetails(kind: string, details: unknown): string {
+  if (typeof details === 'string') return details;
+  if (kind === 'llm_translation') return translationSummary(details);
+  return kind === 'llm_cost' ? costSummary(details) : compactJson(details);
 }
 
 function authorizationSummary(message: Fields): string {

@@ -1,6 +1,6 @@
 import { drawPane } from '../../terminal/pane.ts';
 import { highlight, seg, type Row, type Segment } from '../../terminal/row.ts';
-import { slice } from '../../terminal/text.ts';
+import { slice, width as cellsOf } from '../../terminal/text.ts';
 import { contentSize, type Layout } from '../layout.ts';
 import type { TraceState } from '../state.ts';
 import { highlightLine } from '../syntax.ts';
@@ -27,6 +27,7 @@ export function detailPane(state: TraceState, layout: Layout): Row[] {
 function lineSegments(state: TraceState, at: number, width: number): Segment[] {
   const { detail } = state;
   const line = detail.lines[at] ?? '';
+  if (detail.split !== undefined) return sideSegments(line, detail.split, state.search);
   const mark = detail.marks?.[at];
   const room = width - (mark === undefined ? 0 : 2);
   const shown = visiblePart(line, state.detailLeft, room);
@@ -38,6 +39,20 @@ function lineSegments(state: TraceState, at: number, width: number): Segment[] {
     ...(mark === undefined ? [] : [seg(`${mark} `, styleOf(mark))]),
     ...highlight(segments, [state.search.toLowerCase()]),
   ];
+}
+
+/** Each side in the colour of the mark that it begins with. */
+function sideSegments(line: string, split: number, search: string): Segment[] {
+  const columns = cellsOf(line);
+  const left = slice(line, 0, split);
+  const right = columns > split + 3 ? slice(line, split + 3, columns - split - 3) : '';
+  const segments = [plainSide(left), seg(' │ ', 'dim'), plainSide(right)];
+  return highlight(segments, [search.toLowerCase()]);
+}
+
+function plainSide(text: string): Segment {
+  const mark = text[0];
+  return seg(text, mark === '+' || mark === '-' ? styleOf(mark) : 'plain');
 }
 
 function visiblePart(line: string, left: number, width: number): string {

@@ -1,6 +1,7 @@
 import { fitSegments, rowWidth, seg, type Row, type Segment } from '../../terminal/row.ts';
 import { clipMiddle, width } from '../../terminal/text.ts';
 import { isProblem, requestLine, shortRoute, statusText, type RequestFacts } from '../request.ts';
+import { spentText } from '../chat.ts';
 import type { TraceState } from '../state.ts';
 import { formatMicros } from '../timing.ts';
 import { slowestLine } from '../waterfall.ts';
@@ -59,6 +60,8 @@ function secondLine(state: TraceState, facts: RequestFacts | undefined): Segment
   if (step !== undefined && entry !== undefined) {
     parts.push(seg(`  ${slowestLine(step, entry.event, { total: facts.totalUs, number: entry.number })}`));
   }
+  const spent = facts.chat === undefined ? '' : spentText(facts.chat);
+  if (spent !== '') parts.push(seg(`  ${spent}`));
   if (typeof facts.route === 'string') parts.push(seg(`  route ${shortRoute(facts.route)}`, 'dim'));
   return parts;
 }
