@@ -1,0 +1,4 @@
+import { google } from '../llm/matrix/clients/google.ts';
+import { tryEverything } from '../llm/matrix/run.ts';
+
+tryEverything(google);

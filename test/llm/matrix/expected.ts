@@ -1,0 +1,32 @@
+import type { UpstreamFormat } from '../../../proxy/llm/formats.ts';
+import type { Counted } from '../providers/script.ts';
+import type { ChatClient, Told } from './client.ts';
+import type { Column } from './columns.ts';
+
+interface Pair {
+  readonly client: ChatClient;
+  readonly column: Column;
+  readonly upstream: UpstreamFormat;
+}
+
+/** Of what a provider counts apart from its cache, the user of another format sees what the provider said. */
+export function expectedInput({ client, upstream }: Pair, { input, cached }: Counted): number {
+  if (client.format === 'messages' || client.format === 'converse') return client.countsCached ? input : input - cached;
+  return upstream === 'messages' || upstream === 'converse' ? input - cached : input;
+}
+
+/** OpenAI shows no thoughts in chats; those who are like it do. */
+export function showsThoughts({ column, upstream }: Pair): boolean {
+  return upstream !== 'completions' || column.model.startsWith('deepseek');
+}
+
+const WORDS = 'I cannot help with that.';
+
+/** A refusal has words of its own at OpenAI; elsewhere it is a reason to stop. */
+export function expectedRefusal({ client, upstream }: Pair): Partial<Told> {
+  const { finish, lacks, format } = client;
+  const worded = upstream === 'completions' || upstream === 'responses';
+  if (!worded) return { text: '', finish: finish.filtered };
+  if (format === 'messages') return { text: WORDS, finish: finish.filtered };
+  return lacks?.has('refusal') === true ? { finish: finish.stop } : { refusal: WORDS, finish: finish.stop };
+}
