@@ -517,3 +517,88 @@ routes:
     nothingWrong(simulated);
   });
 });
+
+describe('clouds that serve the models of others', () => {
+  async function cloud(
+    vendor: Vendor,
+    provider: string,
+    key: string,
+  ): Promise<{ simulated: SimulatedProvider; url: string }> {
+    const { simulated, url } = await gatewayTo({ vendor, provider, auth: `{key: ${key}}`, more: 'pathPrefix: /' });
+    return { simulated, url };
+  }
+
+  const vertex = '{vertex: {projectId: p1, region: us-central1}}';
+  const place = '/v1/projects/p1/locations/us-central1';
+  const base = { model: 'claude-sonnet-4-20250514', max_tokens: 100 };
+  const messages = [{ role: 'user' as const, content: 'hello' }];
+
+  test('Claude at Vertex has messages, streams and counts', async () => {
+    const { simulated, url } = await cloud('vertex', vertex, 'ya29.token');
+    const anthropic = clients.anthropic(url);
+    const system = [
+      { type: 'text' as const, text: 'Be brief.', cache_control: { type: 'ephemeral' as const, scope: 'global' } },
+    ];
+    const whole = await anthropic.messages.create({ ...base, messages, system });
+    expect(whole.content).toMatchObject([{ text: 'echo: hello' }]);
+    expect((await anthropic.messages.stream({ ...base, messages }).finalMessage()).content).toMatchObject([
+      { text: 'echo: hello' },
+    ]);
+    expect((await anthropic.messages.countTokens({ model: base.model, messages })).input_tokens).toBe(11);
+    expect(simulated.requests.map(({ target }) => target)).toEqual([
+      `${place}/publishers/anthropic/models/claude-sonnet-4@20250514:rawPredict`,
+      `${place}/publishers/anthropic/models/claude-sonnet-4@20250514:streamRawPredict`,
+      `${place}/publishers/anthropic/models/count-tokens:rawPredict`,
+    ]);
+    nothingWrong(simulated);
+  });
+
+  test('Gemini at Vertex has content, streams and counts', async () => {
+    const { simulated, url } = await cloud('vertex', vertex, 'ya29.token');
+    const google = clients.google(url);
+    const model = 'gemini-2.5-pro';
+    expect((await google.models.generateContent({ model, contents: 'hello' })).text).toBe('echo: hello');
+    let text = '';
+    for await (const chunk of await google.models.generateContentStream({ model, contents: 'hello' }))
+      text += chunk.text ?? '';
+    expect(text).toBe('echo: hello');
+    expect((await google.models.countTokens({ model, contents: 'hello' })).totalTokens).toBe(11);
+    expect(simulated.requests.map(({ target }) => target)).toEqual([
+      `${place}/publishers/google/models/${model}:generateContent`,
+      `${place}/publishers/google/models/${model}:streamGenerateContent?alt=sse`,
+      `${place}/publishers/google/models/${model}:countTokens`,
+    ]);
+    nothingWrong(simulated);
+  });
+
+  test('others at Vertex have chats', async () => {
+    const { simulated, url } = await cloud('vertex', vertex, 'ya29.token');
+    const answer = await clients.openai(url).chat.completions.create({ model: 'meta/llama-4', messages });
+    expect(answer.choices[0]?.message.content).toBe('echo: hello');
+    expect(simulated.requests[0]?.target).toBe(`${place}/endpoints/openapi/chat/completions`);
+    nothingWrong(simulated);
+  });
+
+  test('Claude in Foundry has messages and counts, others have chats and responses', async () => {
+    const { simulated, url } = await cloud(
+      'azure',
+      '{azure: {resourceName: acme, resourceType: foundry, projectName: lab}}',
+      '0123abc',
+    );
+    const anthropic = clients.anthropic(url);
+    expect((await anthropic.messages.create({ ...base, messages })).content).toMatchObject([{ text: 'echo: hello' }]);
+    expect((await anthropic.messages.countTokens({ model: base.model, messages })).input_tokens).toBe(11);
+    const openaiClient = clients.openai(url);
+    expect(
+      (await openaiClient.chat.completions.create({ model: 'gpt-4o', messages })).choices[0]?.message.content,
+    ).toBe('echo: hello');
+    expect((await openaiClient.responses.create({ model: 'gpt-4o', input: 'hello' })).output_text).toBe('echo: hello');
+    expect(simulated.requests.map(({ target }) => target)).toEqual([
+      '/anthropic/v1/messages',
+      '/anthropic/v1/messages/count_tokens',
+      '/api/projects/lab/openai/v1/chat/completions',
+      '/api/projects/lab/openai/v1/responses',
+    ]);
+    nothingWrong(simulated);
+  });
+});

@@ -1,6 +1,6 @@
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import {
-  type BedrockRuntimeClient,
+  BedrockRuntimeClient,
   type ContentBlockDelta,
   ConverseCommand,
   type ConverseCommandInput,
@@ -8,9 +8,11 @@ import {
   InvokeModelCommand,
   InvokeModelWithResponseStreamCommand,
 } from '@aws-sdk/client-bedrock-runtime';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { streamText } from 'ai';
 
+import { vendorSignature } from '../../proxy/backends/auth/aws-verifier.ts';
 import { Cleanup } from '../../e2e/gateway.ts';
 import { clients } from '../clients.ts';
 import { startProvider, type SimulatedProvider } from './server.ts';
@@ -121,14 +123,34 @@ describe('the simulated Bedrock', () => {
     ],
   ])('refuses %s', async (_what, fields, message) => {
     const provider = cleanup.add(await startProvider('bedrock'));
-    const authorization = `AWS4-HMAC-SHA256 Credential=A/20260101/us-east-1/bedrock/aws4_request, SignedHeaders=host, Signature=${'0'.repeat(64)}`;
+    const body = JSON.stringify({ messages: [{ role: 'user', content: [{ text: 'x' }] }], ...fields });
+    const at = new Date();
+    const date = at.toISOString().replaceAll(/[-:]|\.\d{3}/g, '');
+    const host = new URL(provider.url).host;
+    const authorization = await vendorSignature(
+      { method: 'POST', path: '/model/m/converse', query: {}, headers: { host }, body },
+      { keys: credentials, region: 'us-east-1', service: 'bedrock', at },
+    );
     const answer = await fetch(`${provider.url}/model/m/converse`, {
       method: 'POST',
-      headers: { authorization, 'x-amz-date': '20260101T000000Z' },
-      body: JSON.stringify({ messages: [{ role: 'user', content: [{ text: 'x' }] }], ...fields }),
+      headers: { authorization, 'x-amz-date': date },
+      body,
     });
     expect(answer.status).toBe(400);
     expect(provider.faults.join()).toContain(message);
+  });
+
+  test('lets nobody in who signs with another secret', async () => {
+    const { url } = cleanup.add(await startProvider('bedrock'));
+    const stranger = new BedrockRuntimeClient({
+      region: 'us-east-1',
+      endpoint: url,
+      credentials: { ...credentials, secretAccessKey: 'guess' },
+      maxAttempts: 1,
+      requestHandler: new NodeHttpHandler(),
+    });
+    cleanup.add({ close: () => stranger.destroy() });
+    await expect(stranger.send(new ConverseCommand(ask))).rejects.toMatchObject({ name: 'AccessDeniedException' });
   });
 
   test('understands the AI SDK', async () => {

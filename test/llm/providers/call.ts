@@ -13,6 +13,8 @@ export interface ProviderCall {
   /** Without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** Path and query as they came. */
+  readonly target: string;
   readonly headers: IncomingHttpHeaders;
   /** Empty where there is none. */
   readonly body: Json;

@@ -96,6 +96,7 @@ async function answer(vendor: Vendor, { request, response, requests, faults }: A
     method,
     path,
     query: new URLSearchParams(query),
+    target,
     headers: request.headers,
     body: parsed ?? {},
     raw,

@@ -15,6 +15,7 @@ import {
   sendJson,
   text,
 } from '../call.ts';
+import { verifySignature } from '../../../proxy/backends/auth/aws-verifier.ts';
 import { cloudMessagesCheck } from '../schema/anthropic.ts';
 import {
   bedrockRerankCheck,
@@ -47,17 +48,19 @@ const ERRORS: Readonly<Record<number, string>> = {
 };
 
 const EVENT_STREAM = 'application/vnd.amazon.eventstream';
-const SIGNED =
-  /^AWS4-HMAC-SHA256 Credential=\S+\/\d{8}\/[\w-]+\/bedrock\/aws4_request, ?SignedHeaders=\S*host\S*, ?Signature=[0-9a-f]{64}$/;
+/** Whoever signs with this secret is let in. */
+export const SECRET = 'secret';
 const ACTION = /^\/model\/([^/]+)\/(converse|converse-stream|invoke|invoke-with-response-stream|count-tokens)$/;
 
 /** Bedrock's runtime, and the reranking of its agents. */
 export async function bedrock(call: ProviderCall): Promise<void> {
-  if (!SIGNED.test(text(call.headers.authorization)) || call.headers['x-amz-date'] === undefined)
-    return refuse(call, bedrockDialect, {
-      status: 403,
-      message: 'The request signature we calculated does not match.',
-    });
+  const { method, target: url, headers, raw: body } = call;
+  const signature = await verifySignature({ method, url, headers, body }, (accessKeyId) => ({
+    accessKeyId,
+    secretAccessKey: SECRET,
+  }));
+  if (signature !== 'valid')
+    return refuse(call, bedrockDialect, { status: 403, message: `The request signature does not match: ${signature}` });
   if (call.method !== 'POST') return notFound(call);
   if (call.path === '/rerank') return rerank(call);
   const [, name, action] = ACTION.exec(call.path) ?? [];
