@@ -12,7 +12,7 @@ import type { LlmContents } from '../expression/contract.ts';
 import { reportBody } from '../telemetry/body-recorder.ts';
 import { LlmAnswer } from './answer.ts';
 import { promptOf } from './contents/prompt.ts';
-import { detectedRequest, watchAnswer } from './detect/watch.ts';
+import { detectedRequest, isJson, watchAnswer } from './detect/watch.ts';
 import { badRequest, failureOf, type LlmFailure } from './failure.ts';
 import { shownNames } from './formats.ts';
 import { bool, number, object, text } from './json.ts';
@@ -74,11 +74,17 @@ export class LlmCall {
    */
   async read(services: readonly Pick<LlmService, 'types'>[]): Promise<Refusal | null> {
     this.types = services[0]?.types ?? [];
-    if (this.#isRead || services.every(({ types }) => unread.has(routeTypeOf(this.#path, types)))) return null;
+    if (this.#isRead || !services.some(({ types }) => this.#reads(routeTypeOf(this.#path, types)))) return null;
     const read = await readBody(this.exchange, this.#deps);
     if (read.kind === 'refused') return read.refusal;
     this.#bytes = read.bytes;
     return null;
+  }
+
+  /** Files and forms that nobody has to understand flow, however large they are. */
+  #reads(type: RouteType): boolean {
+    if (type === 'detect') return isJson(this.exchange.request.headers.get('content-type'));
+    return !unread.has(type);
   }
 
   /** Makes the request one for the service. `respond` when no call is needed. */

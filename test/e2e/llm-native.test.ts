@@ -9,7 +9,7 @@ import { WebSocket } from 'undici';
 import { clients } from '../llm/clients.ts';
 import { type SimulatedProvider, startProvider, type Vendor } from '../llm/providers/server.ts';
 import { eventually } from './clients.ts';
-import { ask, Cleanup, startGateway } from './gateway.ts';
+import { ask, Cleanup, startGateway, upstream } from './gateway.ts';
 
 const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
@@ -169,6 +169,37 @@ describe("OpenAI's client with OpenAI", () => {
     const line = await told(gateway, 'gen_ai.usage.output_tokens=100');
     expect(line).toContain('gen_ai.request.model=gpt-image-1');
     nothingWrong(simulated);
+  });
+
+  test('sends forms of any size through, as they are', async () => {
+    const seen: { type?: string; bytes: number }[] = [];
+    const server = cleanup.add(
+      await upstream((request, response) => {
+        let bytes = 0;
+        request.on('data', (chunk: Buffer) => (bytes += chunk.byteLength));
+        request.on('end', () => {
+          seen.push({ type: String(request.headers['content-type']), bytes });
+          response.end('{}');
+        });
+      }),
+    );
+    const running = cleanup.add(
+      await startGateway(`
+gateways: {default: {port: 80}}
+routes:
+- backends:
+  - ai: {name: o, provider: {openAI: {}}, hostOverride: "127.0.0.1:${server.port}", policies: {ai: {routes: {"*": detect}}}}
+`),
+    );
+    const form = {
+      method: 'POST',
+      body: Buffer.alloc(3_000_000),
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    };
+    expect((await ask(running.port(80), '/v1/images/edits', form)).status).toBe(200);
+    expect(seen).toEqual([{ type: 'multipart/form-data; boundary=x', bytes: 3_000_000 }]);
+    const json = { ...form, headers: { 'content-type': 'application/json' } };
+    expect((await ask(running.port(80), '/v1/images/edits', json)).status).toBe(413);
   });
 
   test('gets what nobody understands as it is', async () => {

@@ -162,9 +162,14 @@ function awsDecoder(onEvent: OnEvent, limit: number): Decoder {
   );
 }
 
+/** Bodies of other types are not read. */
+export function isJson(contentType: string | undefined): boolean {
+  return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+}
+
 /** The fields of a request that is not translated; null for what is no JSON object. */
 export function detectedRequest(contentType: string | undefined, bytes: Uint8Array): JsonObject | null {
-  if (contentType?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json') return null;
+  if (!isJson(contentType)) return null;
   const body = parseObject(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   return body !== undefined && isJsonObject(body) ? body : null;
 }
