@@ -8,7 +8,7 @@ import { WebSocket } from 'undici';
 
 import { clients } from '../llm/clients.ts';
 import { type SimulatedProvider, startProvider, type Vendor } from '../llm/providers/server.ts';
-import { eventually } from './clients.ts';
+import { eventually, RawClient } from './clients.ts';
 import { ask, Cleanup, startGateway, upstream } from './gateway.ts';
 
 const cleanup = new Cleanup();
@@ -308,6 +308,28 @@ describe('a realtime session', () => {
     const { simulated, url } = await gatewayTo({ ...openai, provider: '{openAI: {model: gpt-realtime-mini}}' });
     await session(url, 'mine');
     expect(simulated.requests[0]?.target).toBe('/v1/realtime?model=gpt-realtime-mini');
+  });
+
+  test('that the service refuses is refused as it was', async () => {
+    const { gateway, port, simulated } = await gatewayTo({ ...openai, auth: '' });
+    const client = cleanup.add(new RawClient(port));
+    client.write(
+      'GET /v1/realtime?model=m HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\nSec-WebSocket-Version: 13\r\n\r\n',
+    );
+    await client.until((text) => text.startsWith('HTTP/1.1 401 '));
+    expect(simulated.requests).toHaveLength(1);
+    await told(gateway, 'http.status=401', 'gen_ai.request.model=m');
+  });
+
+  test('ends on both sides with either of them, and is counted up to there', async () => {
+    const { gateway, simulated, url } = await gatewayTo(openai);
+    const { socket, events } = await session(url, 'gpt-realtime');
+    socket.send(JSON.stringify({ type: 'response.create' }));
+    await eventually('an answer', () => events.some(({ type }) => type === 'response.done'));
+    const closed = new Promise((resolve) => socket.addEventListener('close', resolve));
+    await simulated.close();
+    await closed;
+    await told(gateway, 'gen_ai.usage.input_tokens=10');
   });
 
   test('is not there where the provider has none', async () => {

@@ -56,9 +56,9 @@ function declared(
 
 function usualPath(
   request: ProviderRequest,
-  { upstream, prefix = BASE }: { readonly upstream: UpstreamFormat | RouteType; readonly prefix: string | undefined },
+  { upstream, prefix }: { readonly upstream: UpstreamFormat | RouteType; readonly prefix: string | undefined },
 ): string {
-  if (isNative(upstream)) return `${prefix === BASE ? '' : prefix}${geminiModelPath(request, upstream)}`;
+  if (isNative(upstream)) return `${prefix ?? ''}${geminiModelPath(request, upstream)}`;
   const anthropic = upstream === 'messages' || upstream === 'anthropicTokenCount';
-  return `${prefix}${anthropic ? anthropicSuffix(upstream) : openaiSuffix(upstream)}`;
+  return `${prefix ?? BASE}${anthropic ? anthropicSuffix(upstream) : openaiSuffix(upstream)}`;
 }

@@ -237,6 +237,11 @@ const overridden: readonly Row[] = [
     '/a/messages',
   ],
   [
+    'a prefix goes before: Gemini at a custom service',
+    { service: 'customGemini', type: 'generateContent', model: 'm', settings: { pathPrefix: '/v1' } },
+    '/v1/v1beta/models/m:generateContent',
+  ],
+  [
     'an empty prefix leaves no base',
     { service: 'openai', type: 'completions', model: 'm', settings: { pathPrefix: '' } },
     '/chat/completions',
