@@ -2,6 +2,7 @@ import type { LintRule } from './finding.ts';
 import { adminOpen } from './rules/admin-open.ts';
 import { corsWildcard } from './rules/cors-wildcard.ts';
 import { disarmedDeny } from './rules/disarmed-deny.ts';
+import { idleTokenLimit } from './rules/idle-token-limit.ts';
 import { neverTrue } from './rules/never-true.ts';
 import { openDoor } from './rules/open-door.ts';
 import { openProxy } from './rules/open-proxy.ts';
@@ -27,5 +28,6 @@ export const lintRules: readonly LintRule[] = [
   unverifiedTls,
   shadowedRoute,
   unattachedPolicy,
+  idleTokenLimit,
   unusedBackend,
 ];

@@ -6,6 +6,7 @@ import type {
   TargetedPolicy,
   TcpRoute,
 } from '../../src/config/ir/index.ts';
+import { idleTokenLimits } from './idle-token-limits.ts';
 import type { AnyRoute } from './target.ts';
 import {
   backendFits,
@@ -26,7 +27,7 @@ export interface IdlePolicy {
 }
 
 export function policyWarnings(config: GatewayConfig): readonly string[] {
-  return idlePolicies(config).map(({ message }) => message);
+  return [...idlePolicies(config), ...idleTokenLimits(config)].map(({ message }) => message);
 }
 
 /** What is valid and yet has no effect: attached to nothing or to what it cannot change, or hidden by an earlier entry. */

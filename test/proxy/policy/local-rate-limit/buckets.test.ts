@@ -19,6 +19,31 @@ function taken(bucket: Bucket, tries: number, nowMs: number): number {
   return Array.from({ length: tries }, () => bucket.take(nowMs)).filter(Boolean).length;
 }
 
+describe('a bucket of tokens', () => {
+  test('pays for what was used down to nothing, and owes nothing', () => {
+    const { bucket } = open({ type: 'tokens', maxTokens: 100, tokensPerFill: 100, fillIntervalMs: 1000 });
+    const made = performance.now();
+    bucket.settle(made, 30);
+    expect(bucket.look(made)).toBe(70);
+    bucket.settle(made, 500);
+    expect(bucket.look(made)).toBe(0);
+    expect(bucket.look(made + 1001)).toBe(100);
+  });
+
+  test('takes many at once or none, and takes back what was too much, up to its size', () => {
+    const { bucket } = open({ type: 'tokens', maxTokens: 100, tokensPerFill: 0, fillIntervalMs: 1000 });
+    const now = performance.now();
+    expect(bucket.take(now, 101)).toBe(false);
+    expect(bucket.remaining).toBe(100);
+    expect(bucket.take(now, 60)).toBe(true);
+    expect(bucket.remaining).toBe(40);
+    bucket.settle(now, -20);
+    expect(bucket.look(now)).toBe(60);
+    bucket.settle(now, -1000);
+    expect(bucket.look(now)).toBe(100);
+  });
+});
+
 describe('a bucket', () => {
   test('starts full, and is empty after as many as it holds', () => {
     const { bucket } = open({ maxTokens: 3, tokensPerFill: 1, fillIntervalMs: HOUR_MS });
