@@ -7,7 +7,7 @@ import { askedDocument, factsLine, printable, restOf } from '../../ui/text/chat.
 import { durationFlag, liveTargetFlags, outputFlag, portFlag } from '../_base/flags.ts';
 import { GwCommand } from '../_base/gw-command.ts';
 import { apiKeyOf, headerOf } from '../_base/llm/headers.ts';
-import { traceHint } from '../_base/llm/hint.ts';
+import { modelsHint, traceHint } from '../_base/llm/hint.ts';
 import { placeOf } from '../_base/llm/place.ts';
 import { usageError } from '../_base/usage-error.ts';
 import { renderDocument } from '../_base/view.ts';
@@ -91,6 +91,7 @@ export default class LlmAsk extends GwCommand {
       timeoutMs: flags.timeout ?? DEFAULT_TIMEOUT_MS,
       signal: this.cli.signal,
       hint: traceHint(question, { url, format, apiKey }, flags),
+      modelsHint: modelsHint(flags),
       onText: async (text) => {
         if (output !== 'text') return;
         open = !text.endsWith('\n');

@@ -3,7 +3,7 @@
  * truth and the control thread can show it. 32-bit words, changed by `Atomics`; floats live in them as bit patterns.
  */
 export const HEADER_WORDS = 16;
-export const ROW_WORDS = 16;
+export const ROW_WORDS = 24;
 
 export const header = {
   /** How many rows are evicted right now; zero spares the pick its scan. */
@@ -31,6 +31,10 @@ export const field = {
   lastErrorKind: 12,
   failures: 13,
   evictions: 14,
+  /** Two words each: what calls of a language model used, and trillionths of a dollar. */
+  inputTokens: 16,
+  outputTokens: 18,
+  cost: 20,
 } as const;
 
 export type EndpointErrorKind =
@@ -107,6 +111,14 @@ export class RowMemory {
 
   storeTime(row: number, word: number, epochMs: number): void {
     Atomics.store(this.longs, this.at(row, word) >> 1, BigInt(Math.round(epochMs)));
+  }
+
+  loadLong(row: number, word: number): bigint {
+    return Atomics.load(this.longs, this.at(row, word) >> 1);
+  }
+
+  addLong(row: number, word: number, delta: bigint): void {
+    Atomics.add(this.longs, this.at(row, word) >> 1, delta);
   }
 
   /** Records a sample in a moving average: an average of exactly 0 is replaced, others move by three tenths. */

@@ -1,7 +1,7 @@
 import { GwError } from '../../src/shared/errors.ts';
 import { RowLedger } from '../shared-rows/row-ledger.ts';
 import { field, header, HEADER_WORDS, INITIAL_HEALTH, ROW_WORDS, RowMemory } from './endpoint-rows.ts';
-import { EndpointView, type EndpointInfo } from './endpoint-view.ts';
+import { EndpointView, type EndpointInfo, type EndpointSpending } from './endpoint-view.ts';
 
 /** 4 MiB of address space; pages are only backed once their rows are used. */
 const DEFAULT_CAPACITY = 65_536;
@@ -55,6 +55,11 @@ export class EndpointStore {
   describe(identity: string, nowMs: number): EndpointInfo | undefined {
     const row = this.#ledger.rowOf(identity);
     return row === undefined ? undefined : this.#view.describe(row, nowMs);
+  }
+
+  spending(identity: string): EndpointSpending | undefined {
+    const row = this.#ledger.rowOf(identity);
+    return row === undefined ? undefined : this.#view.spending(row);
   }
 
   *entries(nowMs: number): Generator<readonly [identity: string, info: EndpointInfo]> {

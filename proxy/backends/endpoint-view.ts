@@ -16,6 +16,14 @@ export interface EndpointInfo {
   readonly lastError: { readonly kind: EndpointErrorKind; readonly at: number } | null;
 }
 
+/** What calls of a language model have used, since the start of the replica. */
+export interface EndpointSpending {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Trillionths of a dollar. */
+  readonly cost: bigint;
+}
+
 /** What a data thread reads and writes of the endpoints' shared state. Rows come from the control thread. */
 export class EndpointView {
   readonly #memory: RowMemory;
@@ -54,6 +62,22 @@ export class EndpointView {
     const healthBefore = memory.loadFloat(row, field.health);
     memory.average(row, field.health, 0);
     return { healthBefore, consecutiveFailures: memory.add(row, field.consecutiveFailures, 1) + 1 };
+  }
+
+  spent(row: number, { inputTokens, outputTokens, cost }: EndpointSpending): void {
+    const memory = this.#memory;
+    memory.addLong(row, field.inputTokens, BigInt(inputTokens));
+    memory.addLong(row, field.outputTokens, BigInt(outputTokens));
+    if (cost !== 0n) memory.addLong(row, field.cost, cost);
+  }
+
+  spending(row: number): EndpointSpending {
+    const memory = this.#memory;
+    return {
+      inputTokens: Number(memory.loadLong(row, field.inputTokens)),
+      outputTokens: Number(memory.loadLong(row, field.outputTokens)),
+      cost: memory.loadLong(row, field.cost),
+    };
   }
 
   /** Takes the endpoint out for `baseMs` × (ejections so far + 1). Tells whether it did: an eviction is not extended. */

@@ -8,6 +8,7 @@ import {
   type Outcome,
 } from '../backends/health.ts';
 import type { Expression } from '../expression/contract.ts';
+import type { EndpointSpending } from '../backends/endpoint-view.ts';
 import { UpstreamError, type UpstreamCall } from '../backends/upstream.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Progress, RecordedBodies } from '../exchange/progress.ts';
@@ -170,6 +171,11 @@ export class InFlight implements Progress {
     this.#head = this.#unhealthy === null ? null : { status, headers: headers.clone() };
     this.grpcStatus = grpcStatus;
     this.#rateLimitHintMs = rateLimitHintMs;
+  }
+
+  /** Counts what a call of a language model has used to the service that answered it. */
+  spent(spending: EndpointSpending): void {
+    if (this.#endpoint !== null) this.runtime.endpoints.spent(this.#endpoint.row, spending);
   }
 
   /** Closes the account of the attempt in hand, if there is one. */

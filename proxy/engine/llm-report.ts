@@ -12,6 +12,9 @@ const LOOKUPS: Readonly<Record<CatalogStatus, LookupStatus>> = {
   noCatalog: 'NoCatalog',
 };
 
+/** More than any call has. */
+const MAX_TOKENS = 1e12;
+
 /** Completes what is known of the call, before anybody reads it for the last time. */
 export function settleLlm(flight: InFlight): void {
   const { llm, exchange } = flight;
@@ -21,11 +24,25 @@ export function settleLlm(flight: InFlight): void {
     facts.answered = true;
     measure(flight, facts);
     const priced = facts.usage === null ? null : flight.engine.prices.price(facts);
+    if (facts.usage !== null) spent(flight, facts);
     if (priced !== null && exchange.trace !== null) trace(flight, facts, priced);
     const series = flight.backend?.model(facts.provider, facts.requestModel, facts.responseModel ?? '');
     if (series !== undefined) count(flight, facts, { series, priced });
   }
   facts.settled();
+}
+
+/** What a service tells may be anything. */
+function counted(tokens: number | null | undefined): number {
+  return Number.isFinite(tokens) ? Math.min(Math.max(0, Math.floor(tokens ?? 0)), MAX_TOKENS) : 0;
+}
+
+function spent(flight: InFlight, { inputTokens, usage, cost }: LlmFacts): void {
+  flight.spent({
+    inputTokens: counted(inputTokens),
+    outputTokens: counted(usage?.outputTokens),
+    cost: cost?.total ?? 0n,
+  });
 }
 
 function succeeded({ exchange, response, tunnelStatus }: InFlight): boolean {

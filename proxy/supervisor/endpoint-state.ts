@@ -31,6 +31,7 @@ export class EndpointRows {
       nowMs,
       ofBackend: (backend: HostBackend) => this.#store.describe(hostIdentity(backend), nowMs),
       ofMember: (key: string) => this.#store.describe(memberIdentity(key), nowMs),
+      spentOn: (key: string) => this.#store.spending(memberIdentity(key)),
       ofService: (service, workload) => this.#ofService({ service, workload, nowMs }),
     };
   }

@@ -21,6 +21,8 @@ export interface AskOptions {
   readonly signal: AbortSignal;
   /** A command that shows what happens to the request. */
   readonly hint: string;
+  /** A command that lists the models that there are. */
+  readonly modelsHint: string;
   /** Text as it comes. */
   readonly onText: (text: string) => Promise<void>;
 }
@@ -118,7 +120,8 @@ class Answer {
       const reason = headers['x-gw-reason'];
       const body = await this.#text(MAX_ERROR_BYTES);
       const word = typeof reason === 'string' ? reason : undefined;
-      throw refusedError({ status: statusCode, reason: word, body, hint: options.hint });
+      const { hint, modelsHint } = options;
+      throw refusedError({ status: statusCode, reason: word, body, hint: word === 'NotFound' ? modelsHint : hint });
     }
     const streamed = /text\/event-stream/i.test(String(headers['content-type'] ?? ''));
     if (streamed) await this.#events();

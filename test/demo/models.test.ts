@@ -27,6 +27,7 @@ async function start() {
     timeoutMs: 10_000,
     signal: new AbortController().signal,
     hint: 'look',
+    modelsHint: 'list',
     onText: async (text) => onText(text),
   });
   const question = (model: string, prompt: string, streaming = true) => ({

@@ -1,4 +1,5 @@
 import { demoConfig } from '../../src/demo/config.ts';
+import { portOrFree } from '../../src/demo/ports.ts';
 import { startUpstreams } from '../../src/demo/upstreams.ts';
 import { startGateway, type RunningGateway } from '../e2e/gateway.ts';
 
@@ -13,11 +14,13 @@ export interface RunningModels extends RunningGateway {
 export async function startModels(): Promise<RunningModels> {
   const upstreams = await startUpstreams();
   const here = '127.0.0.1:1';
-  const addresses = { port: 80, modelPort: 81, adminAddr: here, statsAddr: here, readinessAddr: here };
+  // Dumps name the port of the configuration, which commands go by.
+  const modelPort = await portOrFree(0);
+  const addresses = { port: 80, modelPort, adminAddr: here, statsAddr: here, readinessAddr: here };
   const gateway = await startGateway(demoConfig(upstreams.ports, addresses));
   return {
     ...gateway,
-    modelPort: gateway.port(81),
+    modelPort,
     upstreamPort: upstreams.ports.openai,
     close: async () => {
       await gateway.close();

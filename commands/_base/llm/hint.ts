@@ -7,7 +7,7 @@ const MAX_PROMPT = 80;
 export function traceHint(
   question: Question,
   options: Pick<AskOptions, 'url' | 'format' | 'apiKey'>,
-  target: { readonly address: string | undefined },
+  target: { readonly address?: string | undefined },
 ): string {
   const { prompt } = question;
   const short = prompt.length > MAX_PROMPT ? `${prompt.slice(0, MAX_PROMPT)}…` : prompt;
@@ -16,6 +16,11 @@ export function traceHint(
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   const key = options.apiKey === undefined ? '' : ` -H 'authorization: Bearer YOUR-KEY'`;
   return `gwctl trace ${where} --port ${port} --${key} --json ${quoted(body)} ${quoted(url.href)}`;
+}
+
+/** Without a target of its own the proxy of this machine is the likely one. */
+export function modelsHint({ address }: { readonly address?: string | undefined }): string {
+  return `gwctl proxy config models ${address === undefined ? '--local' : `--address ${address}`}`;
 }
 
 function quoted(text: string): string {

@@ -91,7 +91,7 @@ function facts(dump: Dump): readonly { readonly name: string; readonly value: st
     ['services', dump.services.length],
     ['workloads', dump.workloads],
     ['policies', policyRows(dump).length],
-    ['models', dump.models],
+    ['models', dump.models.length],
   ];
   return [
     ...(version === '' ? [] : [{ name: 'version', value: version }]),

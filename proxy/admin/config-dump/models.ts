@@ -10,7 +10,8 @@ import type {
   NamedBackend,
   VirtualModel,
 } from '../../../src/config/ir/index.ts';
-import type { EndpointInfo } from '../../backends/endpoint-view.ts';
+import type { EndpointInfo, EndpointSpending } from '../../backends/endpoint-view.ts';
+import { decimalText } from '../../../src/shared/dollars.ts';
 import { infoDump } from './endpoint-info.ts';
 import { backendPolicies } from './policies.ts';
 import { shownRules } from './caller-policies.ts';
@@ -21,6 +22,7 @@ type Shown = Readonly<Record<string, unknown>>;
 /** Live numbers of services of language models, where they are known. */
 export interface LiveMembers {
   ofMember(key: string): EndpointInfo | undefined;
+  spentOn(key: string): EndpointSpending | undefined;
   readonly nowMs: number;
 }
 
@@ -37,11 +39,16 @@ function providerGroup(group: readonly AiProvider[], live: LiveMembers): Endpoin
     const evicted = info !== undefined && info.evictedUntil !== null;
     (evicted ? rejected : active)[provider.name] = {
       endpoint: endpoint(provider),
-      info: infoDump(info, live.nowMs),
+      info: { ...infoDump(info, live.nowMs), ...spending(live.spentOn(provider.key)) },
       capacity: 1,
     };
   }
   return { active, rejected };
+}
+
+function spending(spent: EndpointSpending | undefined) {
+  const { inputTokens = 0, outputTokens = 0, cost = 0n } = spent ?? {};
+  return { inputTokens, outputTokens, cost: decimalText(cost) };
 }
 
 function endpoint({ name, service, model, host, path, pathPrefix, tokenize, policies }: AiProvider): Shown {

@@ -12,7 +12,13 @@ export function unloadedDump({
   return shownDump({
     config,
     revision,
-    live: { ofBackend: () => undefined, ofService: () => undefined, ofMember: () => undefined, nowMs: 0 },
+    live: {
+      ofBackend: () => undefined,
+      ofService: () => undefined,
+      ofMember: () => undefined,
+      spentOn: () => undefined,
+      nowMs: 0,
+    },
     portOf: () => 0,
     version: { version: '', git_revision: '', rust_version: '', build_profile: '', build_target: '', runtime: '' },
     threads: config.process.workerThreads,

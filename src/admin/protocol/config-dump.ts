@@ -133,6 +133,11 @@ export interface EndpointInfoDump {
   readonly evictedUntil: string | null;
   /** Extension: kind of the last failure and when it was. */
   readonly lastError?: string;
+  /** Extension, of services of language models: what calls have used since the start. */
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  /** Dollars as a decimal text. */
+  readonly cost?: string;
 }
 
 export interface VersionDump {

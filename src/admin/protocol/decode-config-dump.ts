@@ -1,5 +1,6 @@
 import { GwError } from '../../shared/errors.ts';
 import { decodeBackend, decodeService, type DumpBackend } from './decode-dump-backend.ts';
+import { decodeModel, type DumpModel } from './decode-dump-model.ts';
 import {
   decodePolicy,
   decodeRoute,
@@ -11,6 +12,7 @@ import {
 } from './decode-dump-route.ts';
 import { asArray, asObject, asText, isObject, valuesOf, variantOf, type JsonObject } from './lenient.ts';
 
+export type { DumpModel } from './decode-dump-model.ts';
 export type { DumpBackend, DumpEndpoint } from './decode-dump-backend.ts';
 export type { DumpEffective, DumpMatch, DumpPolicy, DumpRoute, DumpRouteBackend } from './decode-dump-route.ts';
 
@@ -24,7 +26,7 @@ export interface Dump {
   readonly services: readonly DumpBackend[];
   readonly policies: readonly DumpPolicy[];
   readonly workloads: number;
-  readonly models: number;
+  readonly models: readonly DumpModel[];
   readonly version: string | undefined;
   readonly gitRevision: string | undefined;
   /** Counts the configurations that went live, for servers that tell. */
@@ -72,7 +74,7 @@ export function decodeConfigDump(value: unknown): Dump {
     services: valuesOf(value['services']).flatMap(decodeService),
     policies: valuesOf(value['policies']).flatMap(decodePolicy),
     workloads: valuesOf(value['workloads']).length,
-    models: valuesOf(value['models']).length,
+    models: valuesOf(value['models']).flatMap(decodeModel),
     version: asText(version['version']) ?? asText(value['version']),
     gitRevision: asText(version['git_revision']) ?? asText(version['gitRevision']),
     revision: asText(revision) ?? asText(asObject(revision)['live']),

@@ -31,6 +31,20 @@ export interface DumpEndpoint {
   readonly failures: number;
   readonly ejections: number;
   readonly lastError: string | undefined;
+  /** Set for services of language models. */
+  readonly model: DumpModelService | undefined;
+}
+
+/** What a service of language models is, and what calls of it have used. */
+export interface DumpModelService {
+  /** `openAI`, `anthropic`, …; for a custom one its identity. */
+  readonly provider: string;
+  /** The model that it is asked for, whatever requests name. */
+  readonly pinned: string | undefined;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Dollars */
+  readonly cost: number;
 }
 
 export function decodeBackend(value: unknown): DumpBackend[] {
@@ -102,6 +116,20 @@ function decodeEndpoint(id: string, value: unknown, place: { priority: number; e
     failures: number('consecutiveFailures', 'consecutive_failures'),
     ejections: number('timesEjected', 'times_ejected'),
     lastError: asText(info['lastError']) ?? asText(info['last_error']),
+    model: modelService(endpoint['provider'], info),
+  };
+}
+
+function modelService(value: unknown, info: JsonObject): DumpModelService | undefined {
+  const provider = variantOf(value);
+  if (provider === undefined) return undefined;
+  const settings = asObject(provider.value);
+  return {
+    provider: asText(settings['identity']) ?? provider.kind,
+    pinned: asText(settings['model']),
+    inputTokens: firstNumber(info, ['inputTokens', 'input_tokens']) ?? 0,
+    outputTokens: firstNumber(info, ['outputTokens', 'output_tokens']) ?? 0,
+    cost: firstNumber(info, ['cost']) ?? 0,
   };
 }
 

@@ -79,6 +79,17 @@ describe('the state of an endpoint', () => {
     });
   });
 
+  test('adds up what calls of a language model use', () => {
+    const { store, view, endpoints } = setup(2);
+    const { row } = first(endpoints);
+    expect(store.spending('e0')).toEqual({ inputTokens: 0, outputTokens: 0, cost: 0n });
+    view.spent(row, { inputTokens: 9, outputTokens: 5_000_000_000, cost: 825_000_000n });
+    view.spent(row, { inputTokens: 1, outputTokens: 2, cost: 0n });
+    expect(store.spending('e0')).toEqual({ inputTokens: 10, outputTokens: 5_000_000_002, cost: 825_000_000n });
+    expect(store.spending('e1')).toEqual({ inputTokens: 0, outputTokens: 0, cost: 0n });
+    expect(store.spending('nobody')).toBeUndefined();
+  });
+
   test('is neither better nor worse for a call that the client gave up', () => {
     const { store, view, endpoints } = setup();
     view.started(first(endpoints).row);
