@@ -98,8 +98,13 @@ export class LlmAnswer {
     if (guard === null || !isChat(type)) return null;
     const body = answer ?? parseObject(text);
     if (body === undefined) return null;
-    const changed = (outcome: GuardOutcome): GuardOutcome | null =>
-      outcome.kind === 'pass' && outcome.body === body ? null : outcome;
+    const changed = (outcome: GuardOutcome): GuardOutcome | null => {
+      if (outcome.kind !== 'pass') return outcome;
+      if (outcome.body === body) return null;
+      // Logs read what the client gets.
+      if (this.#gathers) this.#facts.said = contentsOf(type, outcome.body);
+      return outcome;
+    };
     const outcome = guard(this.#exchange, body, type, headers);
     return outcome instanceof Promise ? outcome.then(changed) : changed(outcome);
   }
@@ -159,10 +164,12 @@ export class LlmAnswer {
     const { trace } = this.#exchange;
     const source = trace === null ? plain : recordBody(plain, trace, { stage: RAW, limit: limitBytes });
     const guard = service.guards.stream?.(this.#exchange, type, response.headers.clone()) ?? null;
+    const gathered = this.#gathers ? new GatheredContents(guard === null ? upstream : type) : null;
+    guard?.tell(gathered);
     const stream = new LlmStream({
       facts: this.#facts,
       upstream: wireFormat(upstream),
-      gathered: this.#gathers ? new GatheredContents(upstream) : null,
+      gathered,
       client: clientFormat(type),
       translator: translated?.stream?.() ?? null,
       guard,

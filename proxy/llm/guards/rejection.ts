@@ -14,8 +14,8 @@ export function rejected(
   const body = Buffer.from(own.body ?? rejection.body);
   if (headers === undefined) return { ...refusal, body };
   const written = new Headers();
-  for (const [name, value] of headers.set) written.set(name, value);
   for (const [name, value] of headers.add) written.append(name, value);
+  for (const [name, value] of headers.set) written.set(name, value);
   for (const name of headers.remove) written.remove(name.toLowerCase());
   return { ...refusal, body, headers: written };
 }

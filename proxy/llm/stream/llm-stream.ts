@@ -76,11 +76,12 @@ export class LlmStream {
   }
 
   #tell(name: string | null, data: JsonObject): void {
-    const { upstream, facts, gathered } = this.#options;
+    const { upstream, facts, gathered, guard } = this.#options;
     this.#first = false;
     const told = upstream.told(name, data);
     if (told !== null) overwrite(facts, told);
-    gathered?.event(name, data);
+    // A guard tells what it lets leave.
+    if (!guard) gathered?.event(name, data);
     if (this.#textCame || (upstream.delta(name, data) ?? '') === '') return;
     this.#textCame = true;
     facts.pace.textCame();

@@ -42,6 +42,7 @@ export class GuardedStream implements EventWriter {
   #waiting: Step[] = [];
   #running: Promise<void> | null = null;
   #closed = false;
+  #told: Hearer | null = null;
 
   constructor(options: GuardedStreamOptions) {
     this.#options = options;
@@ -52,6 +53,11 @@ export class GuardedStream implements EventWriter {
   to(output: StreamOutput): this {
     this.#output = output;
     return this;
+  }
+
+  /** Hears what leaves. */
+  tell(hearer: Hearer | null): void {
+    this.#told = hearer;
   }
 
   event(name: string | null, data: JsonObject, raw: string | null = null): void {
@@ -164,6 +170,7 @@ export class GuardedStream implements EventWriter {
 
   #write(event: StreamEvent, raw: string | null): void {
     const sealed = this.#texts.seal?.(event) ?? event;
+    this.#told?.event(sealed.name, sealed.data);
     const data = raw !== null && sealed === event ? raw : JSON.stringify(sealed.data);
     this.#output?.write(encodeEvent(sealed.name, data));
   }
@@ -215,6 +222,10 @@ export class GuardedStream implements EventWriter {
     this.over();
     output?.stop(new Error('a guard blocked the stream'));
   }
+}
+
+interface Hearer {
+  event(name: string | null, data: JsonObject): void;
 }
 
 interface Passing {
