@@ -47,6 +47,8 @@ export interface LlmService {
   readonly alias: (model: string) => string;
   readonly enrich: BodyChange | null;
   readonly guards: Guards;
+  /** The service is shown a credential of the gateway's own. */
+  readonly hasCredential: boolean;
   /** Over the body as the service gets it. */
   readonly finalize: BodyChange | null;
   /** Nothing is called, so that there is no answer to read. */
@@ -55,18 +57,24 @@ export interface LlmService {
 
 /** `settings.policies` are those that hold for it. Throws a `GwError` for what cannot be compiled. */
 export function compileService(settings: AiProvider, policy: AiPolicy, context: PolicyContext): LlmService {
+  const { backendAuth } = settings.policies;
+  const provider = providerOf(settings.service, { model: settings.model, authLocated: isLocated(backendAuth) });
   return {
     settings,
-    provider: providerOf(settings.service, {
-      model: settings.model,
-      authLocated: isLocated(settings.policies.backendAuth),
-    }),
+    provider,
+    hasCredential: isOwn(backendAuth ?? provider.defaultAuth),
     types: policy.routes ?? [],
     policy,
     ...compileBodies(policy, context),
     guards: compileGuards(policy.promptGuard, context),
     uncalled: context.deps.dryRun !== undefined,
   };
+}
+
+/** Not one of the client's that goes on. */
+function isOwn(auth: BackendAuth | undefined): boolean {
+  if (auth === undefined) return false;
+  return auth.credentials.length > 0 || (auth.main !== undefined && auth.main.kind !== 'passthrough');
 }
 
 /** Further credentials always name their place. */

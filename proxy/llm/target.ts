@@ -1,4 +1,5 @@
 import type { Exchange } from '../exchange/exchange.ts';
+import { LentCredentials } from '../exchange/lent-credentials.ts';
 import { pathOf, queryOf } from '../exchange/message.ts';
 import type { Plan, ProviderRequest } from './providers/contract.ts';
 import { isOpaque, upstreamOf } from './providers/plan.ts';
@@ -12,6 +13,21 @@ export function withTarget(
   const { request } = exchange;
   request.target = targetOf(request.target, { service, facts, plan });
   service.provider.headers(exchange, facts, plan);
+  if (service.hasCredential) hideClientKeys(exchange);
+}
+
+/** Where the libraries of vendors put the keys that they show to the gateway. */
+const CLIENT_KEYS = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'x-amz-security-token'];
+
+/** A service that has a credential of the gateway's sees none of the client's, which are for the gateway alone. */
+function hideClientKeys(exchange: Pick<Exchange, 'request' | 'lent'>): void {
+  const { request } = exchange;
+  for (const name of CLIENT_KEYS) {
+    if (!request.headers.has(name) || exchange.lent?.hidesHeader(name) === true) continue;
+    // Lent, so that the next attempt finds it.
+    (exchange.lent ??= new LentCredentials()).lendHeader(request, name);
+    request.headers.remove(name);
+  }
 }
 
 function targetOf(

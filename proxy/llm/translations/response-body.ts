@@ -50,7 +50,8 @@ export function responseBody(
     object: 'response',
     created_at: head.createdS,
     status: end?.status ?? 'in_progress',
-    error: end?.status === 'failed' ? { code: end.code, message: end.message } : null,
+    // Some libraries look for a type, as errors of requests have one.
+    error: end?.status === 'failed' ? { code: end.code, type: end.code, message: end.message } : null,
     incomplete_details: end?.status === 'incomplete' ? { reason: end.reason } : null,
     model: head.model,
     output,
@@ -90,9 +91,13 @@ export function textPart(kind: 'output_text' | 'refusal', said: string): JsonObj
   return { type: 'output_text', text: said, annotations: [], logprobs: [] };
 }
 
+/** As a summary, the one form of thoughts that every library shows. */
 export function reasoningItem(id: string, thought: string | null): JsonObject {
-  const content = thought === null ? [] : [{ type: 'reasoning_text', text: thought }];
-  return { id, type: 'reasoning', summary: [], content };
+  return { id, type: 'reasoning', summary: thought === null ? [] : [summaryPart(thought)] };
+}
+
+export function summaryPart(thought: string): JsonObject {
+  return { type: 'summary_text', text: thought };
 }
 
 /** The call's own id names the item too. */

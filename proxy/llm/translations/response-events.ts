@@ -6,6 +6,7 @@ import {
   messageItem,
   reasoningItem,
   responseBody,
+  summaryPart,
   textPart,
   type ItemStatus,
   type ResponseEnd,
@@ -67,11 +68,10 @@ export class ResponseEvents {
     if (item?.kind !== 'reasoning') {
       item = { kind: 'reasoning', index: this.#items.length, id: newId('rs_'), text: '', done: false };
       this.#add(item, reasoningItem(item.id, null), out);
-      const part = { type: 'reasoning_text', text: '' };
-      this.#write('response.content_part.added', { ...at(item), content_index: 0, part }, out);
+      this.#write('response.reasoning_summary_part.added', { ...summaryAt(item), part: summaryPart('') }, out);
     }
     item.text += said;
-    this.#write('response.reasoning_text.delta', { ...at(item), content_index: 0, delta: said }, out);
+    this.#write('response.reasoning_summary_text.delta', { ...summaryAt(item), delta: said }, out);
   }
 
   /** The index of the item. */
@@ -152,9 +152,8 @@ export class ResponseEvents {
     if (item?.kind !== 'reasoning' || item.done) return;
     item.done = true;
     const { text } = item;
-    const where = { ...at(item), content_index: 0 };
-    this.#write('response.reasoning_text.done', { ...where, text }, out);
-    this.#write('response.content_part.done', { ...where, part: { type: 'reasoning_text', text } }, out);
+    this.#write('response.reasoning_summary_text.done', { ...summaryAt(item), text }, out);
+    this.#write('response.reasoning_summary_part.done', { ...summaryAt(item), part: summaryPart(text) }, out);
     this.#done(item, 'completed', out);
   }
 
@@ -175,6 +174,11 @@ export class ResponseEvents {
 
 function at({ id, index }: Item): JsonObject {
   return { item_id: id, output_index: index };
+}
+
+/** Of the summary, which has one part. */
+function summaryAt(item: Item): JsonObject {
+  return { ...at(item), summary_index: 0 };
 }
 
 /** Of the part that grows, which is the last. */

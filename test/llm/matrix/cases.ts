@@ -21,8 +21,6 @@ export interface Cell {
 export interface Case {
   readonly name: string;
   readonly modes: readonly ('whole' | 'stream')[];
-  /** What a client has to be able to. */
-  readonly needs?: 'reasoning' | 'schema' | 'streamFailure';
   run(cell: Cell): Promise<void>;
 }
 
@@ -79,7 +77,10 @@ export const cases: readonly Case[] = [
       expect(first).toMatchObject({ text: 'let me see', finish: cell.client.finish.calls });
       expect(first.calls).toMatchObject([{ name: 'get_weather', input: { city: 'Paris', days: [1, 2, 3] } }]);
       const second = await answered(cell, { first, prompt, tools });
-      expect(second).toMatchObject({ text: 'tools said: result 1', finish: cell.client.finish.stop });
+      expect(second).toMatchObject({
+        text: expect.stringMatching(/^tools said: .*result 1/),
+        finish: cell.client.finish.stop,
+      });
     },
   },
   {
@@ -98,7 +99,7 @@ export const cases: readonly Case[] = [
       const ids = new Set(first.calls.map(({ id }) => id));
       if (cell.client.format !== 'generateContent') expect(ids.size).toBe(3);
       const second = await answered(cell, { first, prompt, tools });
-      expect(second.text).toBe('tools said: result 1 | result 2 | result 3');
+      expect(second.text).toMatch(/^tools said: .*result 1.* \| .*result 2.* \| .*result 3/);
     },
   },
   {
@@ -110,13 +111,12 @@ export const cases: readonly Case[] = [
       const first = await say(cell, prompt, { tools });
       expect(first.calls).toMatchObject([{ name: 'clock', input: {} }]);
       expect(first.finish).toBe(cell.client.finish.calls);
-      expect((await answered(cell, { first, prompt, tools })).text).toBe('tools said: result 1');
+      expect((await answered(cell, { first, prompt, tools })).text).toMatch(/^tools said: .*result 1/);
     },
   },
   {
     name: 'structured output',
     modes: both,
-    needs: 'schema',
     async run(cell) {
       const schema = {
         type: 'object',
@@ -157,7 +157,7 @@ export const cases: readonly Case[] = [
       const first = await say(cell, prompt, { tools, reasoning: true });
       expect(first.calls).toMatchObject([{ name: 'get_weather', input: { city: 'Oslo' } }]);
       const second = await answered(cell, { first, prompt, tools, reasoning: true });
-      expect(second.text).toBe('tools said: result 1');
+      expect(second.text).toMatch(/^tools said: .*result 1/);
     },
   },
   {
@@ -172,8 +172,10 @@ export const cases: readonly Case[] = [
     name: 'refusal',
     modes: both,
     async run(cell) {
-      const told = await say(cell, '@refuse');
-      expect(told).toMatchObject(expectedRefusal(cell));
+      const expected = expectedRefusal(cell);
+      const told = say(cell, '@refuse');
+      if ('message' in expected) await expect(told).rejects.toThrow(expected.message);
+      else expect(await told).toMatchObject(expected);
     },
   },
   {

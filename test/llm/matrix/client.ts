@@ -65,12 +65,16 @@ export interface ChatClient {
     readonly calls: string;
     readonly filtered: string;
   };
+  /** How the words of a model that refuses are told; undefined: as by a filter. */
+  readonly refused?: { readonly finish: string; readonly worded: boolean };
   /** Whether the input that it tells has what came out of the cache in it, when the client's format says so. */
   readonly countsCached: boolean;
   readonly errors: Readonly<Record<number, string>>;
   failure(error: unknown): Failure;
   /** What the library cannot ask for or tell. */
-  readonly lacks?: ReadonlySet<'retryAfter' | 'reasoning' | 'schema' | 'refusal' | 'streamFailure'>;
+  readonly lacks?: ReadonlySet<'retryAfter' | 'reasoning'>;
+  /** Its bodies are not read on the way: what is no answer reaches it as it is. */
+  readonly opaque?: true;
 }
 
 export interface Chat {

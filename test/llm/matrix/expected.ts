@@ -15,18 +15,27 @@ export function expectedInput({ client, upstream }: Pair, { input, cached }: Cou
   return upstream === 'messages' || upstream === 'converse' ? input - cached : input;
 }
 
-/** OpenAI shows no thoughts in chats; those who are like it do. */
-export function showsThoughts({ column, upstream }: Pair): boolean {
+/**
+ * OpenAI shows no thoughts in chats; those who are like it do. Its responses show summaries, for which clients of messages
+ * cannot ask.
+ */
+export function showsThoughts({ client, column, upstream }: Pair): boolean {
+  if (upstream === 'responses') return client.format === 'responses';
   return upstream !== 'completions' || column.model.startsWith('deepseek');
 }
 
 const WORDS = 'I cannot help with that.';
 
 /** A refusal has words of its own at OpenAI; elsewhere it is a reason to stop. */
-export function expectedRefusal({ client, upstream }: Pair): Partial<Told> {
-  const { finish, lacks, format } = client;
+export function expectedRefusal({ client, upstream }: Pair): Partial<Told> | { readonly message: string } {
+  const { finish, refused, format } = client;
   const worded = upstream === 'completions' || upstream === 'responses';
-  if (!worded) return { text: '', finish: finish.filtered };
+  if (!worded) {
+    const failed = format === 'responses' && refused === undefined;
+    return failed ? { message: 'Content filtered by guardrails' } : { finish: finish.filtered };
+  }
   if (format === 'messages') return { text: WORDS, finish: finish.filtered };
-  return lacks?.has('refusal') === true ? { finish: finish.stop } : { refusal: WORDS, finish: finish.stop };
+  return refused?.worded === true
+    ? { refusal: WORDS, finish: refused.finish }
+    : { finish: refused?.finish ?? finish.filtered };
 }

@@ -15,10 +15,18 @@ const STOP_REASONS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Some services say `stop` after calls too; a client would not run them. */
-export function stopReason(finish: string | null, withCalls: boolean): string {
+export interface Finished {
+  readonly finish: string | null;
+  readonly withCalls: boolean;
+  /** The model said that it would not. */
+  readonly refused: boolean;
+}
+
+/** Some services say `stop` after calls and refusals too; a client would not run the ones, and take the others for answers. */
+export function stopReason({ finish, withCalls, refused }: Finished): string {
   const reason = (finish === null ? undefined : STOP_REASONS.get(finish)) ?? 'end_turn';
-  return reason === 'end_turn' && withCalls ? 'tool_use' : reason;
+  if (reason !== 'end_turn') return reason;
+  return refused ? 'refusal' : withCalls ? 'tool_use' : reason;
 }
 
 export interface MessageOptions {
@@ -38,7 +46,11 @@ export function messageFrom(body: JsonObject, { model, thoughts }: MessageOption
     id: text(body['id']),
     model: text(body['model']) ?? model,
     content: [...(thoughts ? thinking(thoughtIn(said)) : []), ...texts(said), ...calls],
-    stopReason: stopReason(text(choice['finish_reason']) ?? null, calls.length > 0),
+    stopReason: stopReason({
+      finish: text(choice['finish_reason']) ?? null,
+      withCalls: calls.length > 0,
+      refused: (text(said['refusal']) ?? '') !== '',
+    }),
     usage: messageUsage(object(body['usage']), 'completions'),
   });
 }

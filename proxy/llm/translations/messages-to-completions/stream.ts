@@ -19,6 +19,7 @@ export class MessageChunks implements StreamTranslator {
   #prose: { readonly kind: 'text' | 'thinking'; readonly index: number } | null = null;
   #finish: string | null = null;
   #usage: JsonObject = noUsage;
+  #refused = false;
 
   constructor(options: MessageOptions) {
     this.#options = options;
@@ -64,7 +65,9 @@ export class MessageChunks implements StreamTranslator {
   #delta(delta: JsonObject, out: EventWriter): void {
     if (this.#options.thoughts) this.#say('thinking', thoughtIn(delta), out);
     this.#say('text', contentText(delta['content']) ?? '', out);
-    this.#say('text', text(delta['refusal']) ?? '', out);
+    const refusal = text(delta['refusal']) ?? '';
+    this.#refused ||= refusal !== '';
+    this.#say('text', refusal, out);
     for (const call of objects(delta['tool_calls'])) this.#call(call, out);
   }
 
@@ -99,6 +102,7 @@ export class MessageChunks implements StreamTranslator {
   }
 
   #close(out: EventWriter): void {
-    this.#events.finish(stopReason(this.#finish, this.#tools.size > 0), this.#usage, out);
+    const finished = { finish: this.#finish, withCalls: this.#tools.size > 0, refused: this.#refused };
+    this.#events.finish(stopReason(finished), this.#usage, out);
   }
 }

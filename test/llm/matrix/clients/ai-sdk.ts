@@ -26,17 +26,22 @@ type Options = NonNullable<Parameters<typeof generateText>[0]['providerOptions']
 function client(
   pkg: string,
   format: ChatClient['format'],
-  own: { readonly models: Models; readonly reasoning: Options } & Pick<ChatClient, 'lacks'>,
+  own: { readonly models: Models; readonly options?: Options; readonly reasoning: Options } & Pick<
+    ChatClient,
+    'lacks' | 'refused' | 'opaque'
+  >,
 ): ChatClient {
   return {
     name: `ai with ${pkg}`,
     format,
-    at: (url) => chat(own.models(url), own.reasoning),
+    at: (url) => chat(own.models(url), { usual: own.options ?? {}, reasoning: own.reasoning }),
     finish: { stop: 'stop', length: 'length', calls: 'tool-calls', filtered: 'content-filter' },
     countsCached: true,
     errors: { 400: 'AI_APICallError', 401: 'AI_APICallError', 429: 'AI_APICallError', 500: 'AI_APICallError' },
     failure,
     ...(own.lacks === undefined ? {} : { lacks: own.lacks }),
+    ...(own.refused === undefined ? {} : { refused: own.refused }),
+    ...(own.opaque === undefined ? {} : { opaque: own.opaque }),
   };
 }
 
@@ -44,7 +49,7 @@ export const aiClients = {
   completions: client('@ai-sdk/openai, chat', 'completions', {
     models: (url) => (model) => createOpenAI({ apiKey: CLIENT_KEY, baseURL: `${url}/v1` }).chat(model),
     reasoning: { openai: { reasoningEffort: 'low', forceReasoning: true } },
-    lacks: new Set(['reasoning', 'refusal']),
+    lacks: new Set(['reasoning']),
   }),
   compatible: client('@ai-sdk/openai-compatible', 'completions', {
     models: (url) =>
@@ -56,12 +61,12 @@ export const aiClients = {
         supportsStructuredOutputs: true,
       }),
     reasoning: { gw: { reasoningEffort: 'low' } },
-    lacks: new Set(['refusal']),
+    refused: { finish: 'stop', worded: false },
   }),
   responses: client('@ai-sdk/openai, responses', 'responses', {
     models: (url) => (model) => createOpenAI({ apiKey: CLIENT_KEY, baseURL: `${url}/v1` }).responses(model),
-    reasoning: { openai: { reasoningEffort: 'low', reasoningSummary: 'auto', forceReasoning: true } },
-    lacks: new Set(['refusal']),
+    options: { openai: { store: false } },
+    reasoning: { openai: { store: false, reasoningEffort: 'low', reasoningSummary: 'auto', forceReasoning: true } },
   }),
   messages: client('@ai-sdk/anthropic', 'messages', {
     models: (url) => createAnthropic({ apiKey: CLIENT_KEY, baseURL: `${url}/v1` }),
@@ -74,14 +79,20 @@ export const aiClients = {
   converse: client('@ai-sdk/amazon-bedrock', 'converse', {
     models: (url) =>
       createAmazonBedrock({ region: 'us-east-1', baseURL: url, accessKeyId: CLIENT_KEY, secretAccessKey: 'secret' }),
+    opaque: true,
     reasoning: { bedrock: { reasoningConfig: { type: 'enabled', budgetTokens: 1024 } } },
   }),
 } as const;
 
-function chat(models: (model: string) => LanguageModel, reasoning: Options): Chat {
+interface OptionSets {
+  readonly usual: Options;
+  readonly reasoning: Options;
+}
+
+function chat(models: (model: string) => LanguageModel, options: OptionSets): Chat {
   return {
     async ask(model, question) {
-      const body = { model: models(model), ...asked(question, reasoning), maxRetries: 0 };
+      const body = { model: models(model), ...asked(question, options), maxRetries: 0 };
       if (!question.stream) return told(await generateText(body));
       let failed: unknown;
       const stream = streamText({ ...body, onError: ({ error }) => void (failed = error) });
@@ -110,7 +121,7 @@ async function* texts(stream: AsyncIterable<{ readonly type: string }>): AsyncIt
   }
 }
 
-function asked({ prompt, earlier = [], system, tools, schema, image, reasoning }: Question, options: Options) {
+function asked({ prompt, earlier = [], system, tools, schema, image, reasoning }: Question, sets: OptionSets) {
   const messages: ModelMessage[] = [];
   for (const { prompt: before, reply, results = [] } of earlier) {
     // `as`: the messages of an earlier answer.
@@ -144,7 +155,7 @@ function asked({ prompt, earlier = [], system, tools, schema, image, reasoning }
     ...(system === undefined ? {} : { system }),
     ...(tools === undefined ? {} : { tools: set }),
     ...(schema === undefined ? {} : { output: Output.object({ schema: jsonSchema({ ...schema }), name: 'answer' }) }),
-    ...(reasoning === true ? { providerOptions: options } : {}),
+    providerOptions: reasoning === true ? sets.reasoning : sets.usual,
   };
 }
 

@@ -30,6 +30,7 @@ export const bedrock: ChatClient = {
     ),
   finish: { stop: 'end_turn', length: 'max_tokens', calls: 'tool_use', filtered: 'content_filtered' },
   countsCached: false,
+  opaque: true,
   errors: {
     400: 'ValidationException',
     401: 'InternalServerException',
@@ -37,10 +38,14 @@ export const bedrock: ChatClient = {
     500: 'InternalServerException',
   },
   failure(error) {
-    if (!(error instanceof BedrockRuntimeServiceException)) throw error;
+    if (!(error instanceof BedrockRuntimeServiceException)) {
+      // What is no answer at all ends in whatever reading it throws.
+      return { kind: 'unknown', status: undefined, message: String(error), retryAfter: undefined };
+    }
     return {
       kind: error.name,
-      status: error.$metadata.httpStatusCode,
+      // `as`: errors of streams have none.
+      status: (error.$metadata as { httpStatusCode?: number } | undefined)?.httpStatusCode,
       message: error.message,
       retryAfter: error.$response?.headers['retry-after'],
     };

@@ -15,6 +15,7 @@ export const openaiChat: ChatClient = {
   format: 'completions',
   at: (url) => chat(new OpenAI({ apiKey: CLIENT_KEY, baseURL: `${url}/v1`, maxRetries: 0 })),
   finish: { stop: 'stop', length: 'length', calls: 'tool_calls', filtered: 'content_filter' },
+  refused: { finish: 'stop', worded: true },
   countsCached: true,
   errors: openaiErrors,
   failure: openaiFailure,

@@ -21,6 +21,7 @@ export const openaiResponses: ChatClient = {
     calls: 'completed',
     filtered: 'failed: content_filter',
   },
+  refused: { finish: 'completed', worded: true },
   countsCached: true,
   errors: openaiErrors,
   failure: openaiFailure,

@@ -208,7 +208,7 @@ function contentOf({ pieces, calls, reasoning }: Script): readonly Json[] {
   const said = pieces.join('');
   return [
     ...(reasoning === null ? [] : [{ type: 'thinking', thinking: reasoning, signature: 'sig-sim' }]),
-    ...(said === '' ? [] : [{ type: 'text', text: said, citations: null }]),
+    ...(said === '' ? [] : [{ type: 'text', text: said }]),
     ...calls.map(({ name, arguments: given }, index) => ({
       type: 'tool_use',
       id: `toolu_${index + 1}`,

@@ -76,6 +76,8 @@ function rules(value: unknown): string | null {
   for (const name of ['tool_choice', 'parallel_tool_calls'])
     if (body[name] !== undefined && body['tools'] === undefined)
       return `'${name}' is only allowed when 'tools' are specified.`;
+  if (!thinksAloud(model) && objects(body['messages']).some((message) => message['reasoning_content'] !== undefined))
+    return "Unknown parameter: 'messages.reasoning_content'.";
   return pairing(objects(body['messages']));
 }
 
@@ -117,7 +119,11 @@ function finish({ stop, calls }: Script): string {
 
 /** Services that are made like OpenAI show their thoughts in a field of their own; OpenAI does not. */
 function showsThoughts({ body, script }: Context): boolean {
-  return script.reasoning !== null && /deepseek|qwen|reason/.test(text(body['model']));
+  return script.reasoning !== null && thinksAloud(text(body['model']));
+}
+
+function thinksAloud(model: string): boolean {
+  return /deepseek|qwen|reason/.test(model);
 }
 
 function usageOf({ input, cached, output, reasoning }: Counted): Json {

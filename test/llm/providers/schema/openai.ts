@@ -67,6 +67,7 @@ const message = byField('role', {
     {
       content: either(text, list(assistantPart, { minItems: 1 }), { type: 'null' }),
       refusal: nullable(text),
+      reasoning_content: nullable(text),
       name: text,
       audio: nullable(fields({ id: text })),
       tool_calls: list(toolCall, { minItems: 1 }),

@@ -95,6 +95,7 @@ export function made(row: Case): Made {
     settings: own,
     provider,
     types: [],
+    hasCredential: false,
     policy: {},
     mutate: null,
     alias: (name) => name,
