@@ -17,9 +17,21 @@ export interface LlmUsage {
 
 /** Without what is no count: services are not trusted to tell one. */
 export function soundUsage(usage: LlmUsage): LlmUsage {
-  const sound = Object.entries(usage).filter(([, value]) => typeof value !== 'number' || isCount(value));
+  for (const field in usage) {
+    // `as`: an object has the fields that it lists.
+    if (!isSound(usage[field as keyof LlmUsage])) return withoutUnsound(usage);
+  }
+  return usage;
+}
+
+function withoutUnsound(usage: LlmUsage): LlmUsage {
+  const sound = Object.entries(usage).filter(([, value]) => isSound(value));
   // `as`: the same fields, some left out.
   return Object.fromEntries(sound) as LlmUsage;
+}
+
+function isSound(value: number | string | undefined): boolean {
+  return typeof value !== 'number' || isCount(value);
 }
 
 /** Sums and prices of it stay exact. */

@@ -102,8 +102,10 @@ export class LlmCall {
       return this.#opaque(service, { type, body });
     }
     try {
-      this.#original ??= jsonBody(this.#bytes);
-      const outcome = this.#typed(service, type, this.#original);
+      // Not kept while the service is waited for: what dies young costs less than to read it again for another attempt.
+      const original = this.#original ?? jsonBody(this.#bytes);
+      this.#original = null;
+      const outcome = this.#typed(service, type, original);
       return outcome instanceof Promise ? outcome.catch(failed) : outcome;
     } catch (error) {
       return failed(error);
@@ -201,22 +203,22 @@ export class LlmCall {
     this.#tell(named, facts);
     const enriched = service.enrich === null ? named : service.enrich(exchange, named, type);
     const guard = isChat(type) ? service.guards.request : null;
-    if (guard === null || !isChat(type)) return this.#admitted(service, enriched, { facts, plan });
+    if (guard === null || !isChat(type)) return this.#admitted(service, enriched, { original, facts, plan });
     const admit = (guarded: GuardOutcome): Outcome | Promise<Outcome> =>
-      guarded.kind === 'pass' ? this.#admitted(service, guarded.body, { facts, plan }) : guarded;
+      guarded.kind === 'pass' ? this.#admitted(service, guarded.body, { original, facts, plan }) : guarded;
     const guarded = guard(exchange, enriched, type, exchange.request.headers);
     return guarded instanceof Promise ? guarded.then(admit) : admit(guarded);
   }
 
   /** What guards have let pass. */
-  #admitted(service: LlmService, body: JsonObject, { facts, plan }: Planned): Outcome | Promise<Outcome> {
+  #admitted(service: LlmService, body: JsonObject, { original, facts, plan }: Planned): Outcome | Promise<Outcome> {
     const { routeType: type, model } = facts;
     if (this.#deps.contents.prompt) this.facts.prompt = promptOf(type, body);
     if (plan.kind === 'local') return this.#counted(model, body, type);
-    if (!service.settings.tokenize || !isChat(type)) return this.#render(service, body, { facts, plan });
+    if (!service.settings.tokenize || !isChat(type)) return this.#render(service, body, { original, facts, plan });
     return countTokens(model, body, type).then((count) => {
       this.facts.countedTokens = count;
-      return this.#render(service, body, { facts, plan });
+      return this.#render(service, body, { original, facts, plan });
     });
   }
 
@@ -245,10 +247,7 @@ export class LlmCall {
   #render(
     service: LlmService,
     body: JsonObject,
-    {
-      facts,
-      plan,
-    }: { readonly facts: ProviderRequest; readonly plan: Exclude<Plan, { kind: 'local' | 'unsupported' }> },
+    { original, facts, plan }: Planned & { readonly plan: Exclude<Plan, { kind: 'local' | 'unsupported' }> },
   ): Outcome {
     const { exchange } = this;
     const { request, trace } = exchange;
@@ -257,7 +256,7 @@ export class LlmCall {
     const adapted = plan.kind === 'reshaped' ? spoken : (plan.adapt?.(spoken, facts) ?? spoken);
     const final = service.finalize === null ? adapted : service.finalize(exchange, adapted, facts.routeType);
     // What nobody changed leaves as it came.
-    if (final !== this.#original) {
+    if (final !== original) {
       request.body = new BufferedBody(Buffer.from(JSON.stringify(final)));
       request.headers.remove('content-length');
     }
@@ -338,6 +337,8 @@ function noModels(): Outcome {
 }
 
 interface Planned {
+  /** As the client wrote it. */
+  readonly original: JsonObject;
   readonly facts: ProviderRequest;
   readonly plan: Exclude<Plan, { kind: 'unsupported' }>;
 }

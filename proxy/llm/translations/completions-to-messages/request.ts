@@ -67,14 +67,14 @@ function maxTokensOf(body: JsonObject, notes: Notes): number {
 }
 
 function systemText(messages: readonly JsonObject[], notes: Notes): string {
-  return messages
-    .flatMap(({ role, content }, index) => {
-      if (role !== 'system' && role !== 'developer') return [];
-      noteOthers(content, `messages[${index}].content`, notes);
-      return [joinedText(content, '\n')];
-    })
-    .filter((part) => part !== '')
-    .join('\n');
+  let system = '';
+  messages.forEach(({ role, content }, index) => {
+    if (role !== 'system' && role !== 'developer') return;
+    if (typeof content !== 'string') noteOthers(content, `messages[${index}].content`, notes);
+    const part = joinedText(content, '\n');
+    if (part !== '') system = system === '' ? part : `${system}\n${part}`;
+  });
+  return system;
 }
 
 /** Where only texts have a place. */
