@@ -29,6 +29,7 @@ export default class DemoCommand extends GwCommand {
     'Starts a gateway on a built-in configuration, upstreams for it (an echo, a slow one, a flaky one, a failing one, a stream), policies (keys, rules, a limit), simulated language models of three vendors, and some traffic. On a terminal a screen shows the requests and opens their traces; elsewhere each request is a line. A port that is taken is replaced by a free one.';
   static override flags = {
     port: portFlag({ summary: 'Port of the gateway.', default: DEFAULT_PORT }),
+    'model-port': portFlag({ summary: 'Port of the language models. Default: the one after --port.' }),
     'admin-port': portFlag({ char: 'p', summary: 'Port of the admin interface.', default: DEFAULT_ADMIN_PORT }),
     plain: Flags.boolean({ summary: 'Lines instead of the screen, on a terminal too.' }),
     traffic: Flags.boolean({ summary: 'Send requests of its own.', default: true, allowNo: true }),
@@ -38,7 +39,8 @@ export default class DemoCommand extends GwCommand {
   async run(): Promise<ExitCode | void> {
     const { flags } = await this.parse(DemoCommand);
     const { prepareDemo } = await import('../src/demo/demo.ts');
-    const demo = await prepareDemo({ port: flags.port, adminPort: flags['admin-port'] });
+    const { port, 'model-port': modelPort, 'admin-port': adminPort } = flags;
+    const demo = await prepareDemo({ port, modelPort, adminPort });
     try {
       return await this.#withGateway(demo, flags);
     } finally {

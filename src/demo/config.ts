@@ -144,7 +144,7 @@ llm:
   - name: gpt-demo
     provider: openAI
     params: {baseUrl: "http://${host('openai')}/v1", apiKey: ${openai.key}}
-    health: {eviction: {duration: 5s, consecutiveFailures: 1}}
+    health: {eviction: {duration: 30s, consecutiveFailures: 1}}
   - name: claude-demo
     provider: anthropic
     params: {baseUrl: "http://${host('anthropic')}/v1", apiKey: ${anthropic.key}}
@@ -159,7 +159,7 @@ llm:
         targets:
         - {model: gpt-demo, priority: 0}
         - {model: claude-demo, priority: 1}
-        - {model: gemini-demo, priority: 1}
+        - {model: gemini-demo, priority: 2}
 policies:
 # A model that fails is tried no more for a while: the same request goes on to the next.
 - name: {name: other-model, namespace: default}

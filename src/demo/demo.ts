@@ -5,6 +5,8 @@ import { startUpstreams, type DemoUpstreams } from './upstreams.ts';
 export interface DemoOptions {
   /** Wanted ports; a port that somebody holds is replaced by a free one. */
   readonly port: number;
+  /** Undefined: the one after `port`. */
+  readonly modelPort: number | undefined;
   readonly adminPort: number;
 }
 
@@ -26,7 +28,7 @@ const READINESS_PORT = 15021;
 export async function prepareDemo(options: DemoOptions): Promise<Demo> {
   const upstreams = await startUpstreams();
   const port = await portOrFree(options.port);
-  const modelPort = await portOrFree(options.port + 1);
+  const modelPort = await portOrFree(options.modelPort ?? Math.min(options.port + 1, 65_535));
   const [admin, stats, readiness] = await Promise.all([options.adminPort, STATS_PORT, READINESS_PORT].map(portOrFree));
   const text = demoConfig(upstreams.ports, {
     port,

@@ -102,7 +102,7 @@ function chatLines({ chat }: RequestFacts): readonly string[] {
   return [
     `model: ${provider} ${head}`,
     ...(prompt === undefined ? [] : [`asked: ${prompt.trim().replaceAll(/\s+/g, ' ')}`]),
-    ...(answer === undefined ? [] : [`answer: ${answerExcerpt(answer)}`]),
+    ...(answer === undefined ? [] : [`answer: ${answerExcerpt(answer).replace(/^says /, '')}`]),
   ].map(clean);
 }
 
