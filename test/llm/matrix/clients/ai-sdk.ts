@@ -97,7 +97,7 @@ function chat(models: (model: string) => LanguageModel, options: OptionSets): Ch
       let failed: unknown;
       const stream = streamText({ ...body, onError: ({ error }) => void (failed = error) });
       await stream.consumeStream();
-      if (failed !== undefined) throw failed;
+      if (failed !== undefined) throw failed instanceof Error ? failed : new Error(failure(failed).message);
       return told({
         text: await stream.text,
         reasoningText: await stream.reasoningText,

@@ -158,7 +158,7 @@ const inputPart = byField('type', {
   ),
 });
 const outputPart = byField('type', {
-  output_text: fields({ text, annotations: list(anyObject) }, { logprobs: list(anyObject) }),
+  output_text: fields({ text }, { annotations: list(anyObject), logprobs: list(anyObject) }),
   refusal: fields({ refusal: text }),
 });
 const status = oneOf('in_progress', 'completed', 'incomplete', null);
@@ -191,7 +191,7 @@ const easyMessage = fields(
     role: oneOf('user', 'assistant', 'system', 'developer'),
     content: either(text, list(either(inputPart, outputPart), { minItems: 1 })),
   },
-  { phase: nullable(text) },
+  { id: text, phase: nullable(text) },
 );
 
 export const responsesCheck = check(

@@ -322,7 +322,7 @@ describe('the library of OpenAI, responses, at a service of chat completions', (
     const server = await at(responsesToCompletions, streamOf(events));
     const response = await openai(server).responses.stream(asks).finalResponse();
     expect(response.output).toMatchObject([
-      { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'Hm.' }] },
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] },
       { type: 'message', content: [{ type: 'output_text', text: 'Yes.' }] },
     ]);
   });

@@ -131,7 +131,7 @@ describe('an answer', () => {
       object: 'response',
       status: 'completed',
       output: [
-        { type: 'reasoning', content: [{ text: 'Hm' }] },
+        { type: 'reasoning', summary: [{ text: 'Hm' }] },
         { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] },
         { type: 'function_call', call_id: 't1', name: 'mcp.f', arguments: '{}' },
       ],
