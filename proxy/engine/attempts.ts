@@ -339,7 +339,9 @@ class Attempt {
   #responded(response: UpstreamResponse): UpstreamAnswer {
     const flight = this.#flight;
     flight.upstreamHeadAt = performance.now();
-    flight.runtime.callDuration.observe((flight.upstreamHeadAt - this.#startedAt) / 1000);
+    const { callDuration, modelCallDuration } = flight.runtime;
+    const duration = flight.llm === null ? callDuration : modelCallDuration;
+    duration.observe((flight.upstreamHeadAt - this.#startedAt) / 1000);
     flight.endpoint = response.peer;
     if (flight.exchange.trace !== null) tracing.responseSnapshot(flight, 'raw response', response);
     if (response.status === 101) return { kind: 'upgraded', response };

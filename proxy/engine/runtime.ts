@@ -19,6 +19,8 @@ export class Runtime {
   readonly init: DataPlaneInit;
   readonly endpoints: EndpointView;
   readonly callDuration: Histogram;
+  /** Of calls of language models. */
+  readonly modelCallDuration: Histogram;
   readonly mirrorDuration: Histogram;
   readonly mirrorOutages: MirrorOutages;
   readonly spanIds = new SpanIds();
@@ -35,6 +37,7 @@ export class Runtime {
     this.endpoints = parts.endpoints;
     this.engine = parts.engine;
     this.callDuration = parts.init.telemetry.metrics.upstreamCall('Primary', 'Http');
+    this.modelCallDuration = parts.init.telemetry.metrics.upstreamCall('Primary', 'Llm');
     this.mirrorDuration = parts.init.telemetry.metrics.upstreamCall('Mirror', 'Http');
     this.mirrorOutages = new MirrorOutages(parts.init.log.scope('mirror'));
     this.#idPrefix = `${randomBytes(4).toString('hex')}-${parts.init.threadIndex}`;

@@ -52,7 +52,7 @@ export function beginCall(
   request: HttpRequest,
   kind: 'Primary' | 'Mirror' = 'Primary',
 ): CallSpan | null {
-  const call = flight.exchange.spans?.start(kind, 'Http') ?? null;
+  const call = flight.exchange.spans?.start(kind, kind === 'Primary' && flight.llm !== null ? 'Llm' : 'Http') ?? null;
   if (call !== null) request.headers.set('traceparent', call.traceparent);
   return call;
 }

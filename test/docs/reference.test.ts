@@ -2,6 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 
+import { LlmFacts } from '../../proxy/exchange/llm-facts.ts';
 import { AccessLog } from '../../proxy/telemetry/access-log.ts';
 import { METRIC_PREFIX, trafficMetrics } from '../../proxy/telemetry/metric-catalog.ts';
 import { logLevels } from '../../src/shared/log.ts';
@@ -213,8 +214,9 @@ describe('docs/observability.md', () => {
       reason: 'Timeout',
       durationMs: 1,
     } as const;
-    log.write({ ...full, ...ends, ...http, ...rest, host: 'h' });
-    log.write({ ...full, ...ends, ...http, ...rest, tlsSni: 'sni' });
+    const llm = everythingOfModels();
+    log.write({ ...full, ...ends, ...http, ...rest, llm, host: 'h' });
+    log.write({ ...full, ...ends, ...http, ...rest, llm, tlsSni: 'sni' });
     const [withHost = [], withSni = []] = lines.map((line) => Object.keys(JSON.parse(line)).slice(3));
     const documented = table(section(page, 'Access log')).map(([field = '']) => field);
     expect(documented.filter((field) => field !== 'tls.sni')).toEqual(withHost);
@@ -226,6 +228,23 @@ describe('docs/observability.md', () => {
     expect(named).toEqual(expect.arrayContaining([...logLevels, 'gateway', 'admin', 'listener', 'engine', 'request']));
   });
 });
+
+function everythingOfModels(): LlmFacts {
+  const part = { input: 1n, output: 1n, cacheRead: 1n, cacheWrite: 1n, reasoning: 1n, inputAudio: 1n, outputAudio: 1n };
+  const input = { inputTokens: 1, cachedInputTokens: 1, cacheCreationInputTokens: 1, inputAudioTokens: 1 };
+  const output = { outputTokens: 1, reasoningTokens: 1, outputImageTokens: 1, outputAudioTokens: 1 };
+  const sampling = { temperature: 1, topP: 1, frequencyPenalty: 1, presencePenalty: 1, seed: 1 };
+  return Object.assign(new LlmFacts(), {
+    provider: 'p',
+    requestModel: 'm',
+    responseModel: 'm',
+    usage: { ...input, ...output },
+    timeToFirstTokenMs: 1,
+    timePerOutputTokenMs: 1,
+    cost: { total: 7n, ...part },
+    params: { ...sampling, maxTokens: 1, encodingFormat: 'float', dimensions: 1 },
+  });
+}
 
 function sources(folder: string): readonly string[] {
   const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
