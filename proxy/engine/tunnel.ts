@@ -81,6 +81,7 @@ function join(flight: InFlight, client: Duplex, upstream: Duplex, status: number
   const splice = new Splice(client, upstream, {
     idleMs: TUNNEL_IDLE_MS,
     onBackendData: flight.llm?.tunnelled(),
+    through: flight.llm?.relay(),
     onEnd: (end) => {
       const bytes = end.bytesSent;
       finish(flight, end.error === null ? { kind: 'complete', bytes } : { kind: 'cut', bytes, error: end.error });

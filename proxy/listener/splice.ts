@@ -14,6 +14,8 @@ export interface SpliceOptions {
   readonly onEnd: (end: SpliceEnd) => void;
   /** Looks at what the backend sends; never holds it. */
   readonly onBackendData?: ((chunk: Buffer) => void) | null | undefined;
+  /** What bytes pass on their way, by the side that they come from. */
+  readonly through?: { readonly fromClient: Duplex; readonly fromBackend: Duplex } | null | undefined;
 }
 
 /** Copies bytes between a client and a backend until both directions have ended, or one side breaks. */
@@ -23,6 +25,7 @@ export class Splice {
   readonly #onEnd: (end: SpliceEnd) => void;
   readonly #onBackendData: ((chunk: Buffer) => void) | null;
   readonly #idleMs: number;
+  readonly #through: { readonly fromClient: Duplex; readonly fromBackend: Duplex } | null;
   readonly #timer: NodeJS.Timeout;
   #moved = true;
   #open = 2;
@@ -37,6 +40,7 @@ export class Splice {
     this.#idleMs = options.idleMs;
     this.#onEnd = options.onEnd;
     this.#onBackendData = options.onBackendData ?? null;
+    this.#through = options.through ?? null;
     this.#timer = setInterval(() => this.#checkIdle(), Math.max(1, this.#idleMs / 2));
     this.#timer.unref();
   }
@@ -46,11 +50,25 @@ export class Splice {
     keepHalfOpen(this.#backend);
     this.#watch(this.#client, 'clientReset');
     this.#watch(this.#backend, 'backendReset');
-    this.#copy(this.#client, this.#backend, ({ length }) => (this.#received += length));
-    this.#copy(this.#backend, this.#client, (chunk) => {
-      this.#sent += chunk.length;
-      this.#onBackendData?.(chunk);
-    });
+    const received = ({ length }: Buffer): void => void (this.#received += length);
+    const sent = ({ length }: Buffer): void => void (this.#sent += length);
+    const seen = (chunk: Buffer): void => this.#onBackendData?.(chunk);
+    if (this.#through === null) {
+      this.#copy(this.#client, this.#backend, received);
+      this.#copy(this.#backend, this.#client, (chunk) => {
+        sent(chunk);
+        seen(chunk);
+      });
+      return;
+    }
+    const { fromClient, fromBackend } = this.#through;
+    this.#open = 4;
+    fromClient.on('error', (error: Error) => this.#finish('cut', error));
+    fromBackend.on('error', (error: Error) => this.#finish('cut', error));
+    this.#copy(this.#client, fromClient, received);
+    this.#copy(fromClient, this.#backend, () => {});
+    this.#copy(this.#backend, fromBackend, seen);
+    this.#copy(fromBackend, this.#client, sent);
   }
 
   #copy(from: Duplex, to: Duplex, onChunk: (chunk: Buffer) => void): void {
@@ -94,6 +112,8 @@ export class Splice {
     clearInterval(this.#timer);
     this.#client.destroy();
     this.#backend.destroy();
+    this.#through?.fromClient.destroy();
+    this.#through?.fromBackend.destroy();
     this.#onEnd({ outcome, bytesReceived: this.#received, bytesSent: this.#sent, error });
   }
 }

@@ -24,6 +24,7 @@ import { jsonBody, readBody, type ReadOptions } from './read-body.ts';
 import { queryModel, watchRealtime, withQueryModel } from './realtime/watch.ts';
 import { routeTypeOf, type RouteType, type RouteTypes } from './route-type.ts';
 import type { GuardOutcome, LlmService } from './service.ts';
+import type { Relay } from './guards/realtime/session.ts';
 import { withTarget } from './target.ts';
 import { countTokens } from './tokens/count.ts';
 import { TraceNotes } from './trace-notes.ts';
@@ -133,6 +134,13 @@ export class LlmCall {
       return null;
     }
     return new LlmAnswer(this.exchange, this.facts, { ...attempt, limitBytes, contents }).take(response);
+  }
+
+  /** What the bytes of a tunnel pass on their way; null where nobody has to look at them first. */
+  relay(): Relay | null {
+    const attempt = this.#attempt;
+    if (attempt?.type !== 'realtime') return null;
+    return attempt.service.guards.realtime?.(this.exchange, this.#deps.limitBytes) ?? null;
   }
 
   /** Looks at the bytes that the service sends through a tunnel; null where nobody has to. */

@@ -7,6 +7,7 @@ import type { PolicyContext } from '../policy/contract.ts';
 import { compileBodies } from './body/compile.ts';
 import type { ChatFormat } from './formats.ts';
 import { compileGuards } from './guards/compile.ts';
+import type { Relay } from './guards/realtime/session.ts';
 import type { GuardedStream } from './guards/stream/guarded-stream.ts';
 import type { Provider } from './providers/contract.ts';
 import { providerOf } from './providers/registry.ts';
@@ -26,6 +27,8 @@ export interface Guards {
   readonly response: BodyGuard | null;
   /** Made for each streamed answer. */
   readonly stream: ((exchange: Exchange, type: ChatFormat, headers: Headers) => GuardedStream) | null;
+  /** Made for each realtime session. */
+  readonly realtime: ((exchange: Exchange, limitBytes: number) => Relay) | null;
 }
 
 /** `headers` are those of the message that the body belongs to. A promise only when somebody is asked. */

@@ -18,11 +18,12 @@ import { serviceCheck } from './services/check.ts';
 import type { GuardService } from './services/contract.ts';
 import { modelArmor } from './services/model-armor.ts';
 import { openAiModeration } from './services/openai-moderation.ts';
+import { GuardedSession } from './realtime/session.ts';
 import { GuardedStream } from './stream/guarded-stream.ts';
 import { textFormats } from './text/formats.ts';
 import { webhook } from './webhook/webhook.ts';
 
-const noGuards: Guards = { request: null, response: null, stream: null };
+const noGuards: Guards = { request: null, response: null, stream: null, realtime: null };
 
 /** The guards of one policy. Throws a `GwError` for what cannot be compiled. */
 export function compileGuards(spec: PromptGuard | undefined, context: PolicyContext): Guards {
@@ -30,13 +31,24 @@ export function compileGuards(spec: PromptGuard | undefined, context: PolicyCont
   const accounting = new Accounting(context);
   const request = spec.request.map(({ guard, rejection, scope }) => compileCheck({ guard, rejection, scope }, context));
   const response = spec.response.map((each) => compileCheck({ ...each, scope: ['messages'] }, context));
+  const guardRequest = request.length === 0 ? null : wholeGuard(request, { phase: 'request', accounting });
+  const streamed = (exchange: Exchange, type: ChatFormat, headers: Headers, realtime = false): GuardedStream =>
+    new GuardedStream({ checks: response, exchange, type, headers, accounting, realtime });
+  const stream = response.length === 0 || !spec.streaming ? null : streamed;
   return {
-    request: request.length === 0 ? null : wholeGuard(request, { phase: 'request', accounting }),
+    request: guardRequest,
     response: response.length === 0 ? null : wholeGuard(response, { phase: 'response', accounting }),
-    stream:
-      response.length === 0 || !spec.streaming
+    stream,
+    realtime:
+      !spec.streaming || (guardRequest === null && stream === null)
         ? null
-        : (exchange, type, headers) => new GuardedStream({ checks: response, exchange, type, headers, accounting }),
+        : (exchange, limitBytes) =>
+            new GuardedSession({
+              exchange,
+              limitBytes,
+              request: guardRequest,
+              stream: stream && ((headers) => stream(exchange, 'responses', headers, true)),
+            }),
   };
 }
 

@@ -21,6 +21,8 @@ export interface GuardedStreamOptions {
   /** Of the upstream's response. */
   readonly headers: Headers;
   readonly accounting: Accounting;
+  /** Events are those of a realtime session, and leave as bare JSON. */
+  readonly realtime?: boolean;
 }
 
 /** What waits for its turn: events leave in the order in which they came. */
@@ -46,7 +48,7 @@ export class GuardedStream implements EventWriter {
 
   constructor(options: GuardedStreamOptions) {
     this.#options = options;
-    this.#texts = eventTexts(options.type);
+    this.#texts = options.realtime === true ? new ResponsesEvents(true) : eventTexts(options.type);
   }
 
   /** Where events leave; called once, before the first. */
@@ -172,7 +174,7 @@ export class GuardedStream implements EventWriter {
     const sealed = this.#texts.seal?.(event) ?? event;
     this.#told?.event(sealed.name, sealed.data);
     const data = raw !== null && sealed === event ? raw : JSON.stringify(sealed.data);
-    this.#output?.write(encodeEvent(sealed.name, data));
+    this.#output?.write(this.#options.realtime === true ? data : encodeEvent(sealed.name, data));
   }
 
   /** Past every guard in turn. */

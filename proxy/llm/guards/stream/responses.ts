@@ -21,17 +21,25 @@ const FIELDS: Readonly<Record<string, 'text' | 'refusal'>> = { output_text: 'tex
 export class ResponsesEvents implements EventTexts {
   readonly #texts = new Map<string, Told>();
   #number: number | null = null;
+  readonly #realtime: boolean;
+
+  /** Realtime sessions tell the same in events of the same kind. */
+  constructor(realtime = false) {
+    this.#realtime = realtime;
+  }
 
   read(event: StreamEvent): Reading | null {
     const { data } = event;
     switch (data['type']) {
       case 'response.output_text.delta':
+      case 'response.text.delta':
       case 'response.refusal.delta':
         return this.#delta(event);
       case 'response.output_text.done':
-        return this.#whole(event, [{ channel: partOf(data), text: text(data['text']) ?? '' }]);
+      case 'response.text.done':
+        return this.#whole(event, [{ channel: this.#partOf(data), text: text(data['text']) ?? '' }]);
       case 'response.refusal.done':
-        return this.#whole(event, [{ channel: partOf(data), text: text(data['refusal']) ?? '' }]);
+        return this.#whole(event, [{ channel: this.#partOf(data), text: text(data['refusal']) ?? '' }]);
       case 'response.content_part.added':
         return this.#added(event);
       case 'error':
@@ -58,12 +66,13 @@ export class ResponsesEvents implements EventTexts {
   blocked(message: string): StreamEvent {
     const code = 'guardrail_intervention';
     const error = { type: 'guardrail_blocked', code, message };
+    if (this.#realtime) return { name: null, data: { type: 'error', error } };
     return { name: 'error', data: { type: 'error', code, message, param: null, sequence_number: 0, error } };
   }
 
   #delta(event: StreamEvent): Reading {
     const { data } = event;
-    const channel = partOf(data);
+    const channel = this.#partOf(data);
     const told = this.#told(channel);
     told.last = event;
     const piece = { channel, text: text(data['delta']) ?? '', final: false };
@@ -83,9 +92,9 @@ export class ResponsesEvents implements EventTexts {
     const field = FIELDS[text(part?.['type']) ?? ''];
     const begun = field === undefined ? '' : (text(part?.[field]) ?? '');
     if (part === undefined || field === undefined || begun === '') return null;
-    const told = this.#told(partOf(event.data));
+    const told = this.#told(this.#partOf(event.data));
     return {
-      pieces: [{ channel: partOf(event.data), text: begun, final: false }],
+      pieces: [{ channel: this.#partOf(event.data), text: begun, final: false }],
       write: ([may = '']) => {
         told.text += may;
         if (may === begun) return [event];
@@ -97,10 +106,11 @@ export class ResponsesEvents implements EventTexts {
   /** Events that tell parts, items or the response again. */
   #telling(event: StreamEvent): Reading | null {
     const found: WholeText[] = [];
-    rewritten(event.data, (channel, whole) => {
+    const rewrite = (channel: string, whole: string): string => {
       found.push({ channel, text: whole });
       return whole;
-    });
+    };
+    rewritten(event.data, { named: this.#realtime, rewrite });
     return found.length === 0 ? null : this.#whole(event, found);
   }
 
@@ -128,11 +138,11 @@ export class ResponsesEvents implements EventTexts {
           told.text += rest;
           if (streamed && rest !== '' && told.last !== null) rests.push(deltaOf(told.last, rest, ''));
         });
-        const as = (channel: string, whole: string): string => {
+        const rewrite = (channel: string, whole: string): string => {
           const told = this.#texts.get(channel);
           return whole === '' || told === undefined ? whole : told.text;
         };
-        const data = rewritten(event.data, as);
+        const data = rewritten(event.data, { named: this.#realtime, rewrite });
         return [...rests, data === event.data ? event : { ...event, data }];
       },
     };
@@ -155,6 +165,11 @@ export class ResponsesEvents implements EventTexts {
     };
   }
 
+  /** Of a session, items have names; positions are those in an answer. */
+  #partOf(data: JsonObject): string {
+    return partName(this.#realtime ? text(data['item_id']) : undefined, data);
+  }
+
   #told(channel: string): Told {
     const known = this.#texts.get(channel);
     if (known !== undefined) return known;
@@ -169,10 +184,6 @@ interface WholeText {
   readonly text: string;
 }
 
-function partOf(data: JsonObject): string {
-  return `${number(data['output_index']) ?? 0}/${number(data['content_index']) ?? 0}`;
-}
-
 /** The tokens with their chances would tell what was masked. */
 function deltaOf({ name, data }: StreamEvent, delta: string, before: string): StreamEvent {
   const logprobs = delta === before || data['logprobs'] === undefined ? {} : { logprobs: [] };
@@ -180,31 +191,38 @@ function deltaOf({ name, data }: StreamEvent, delta: string, before: string): St
   return { name, data: { ...rest, delta, ...logprobs } };
 }
 
-type Rewrite = (channel: string, text: string) => string;
+function partName(item: string | undefined, data: JsonObject): string {
+  return `${item ?? number(data['output_index']) ?? 0}/${number(data['content_index']) ?? 0}`;
+}
+
+interface Rewriting {
+  /** Items go by their names, not by their places. */
+  readonly named: boolean;
+  readonly rewrite: (channel: string, text: string) => string;
+}
 
 /** Whole texts wherever an event may tell them: a text itself, a part, an item, a response. */
-function rewritten(data: JsonObject, rewrite: Rewrite): JsonObject {
-  const output = number(data['output_index']) ?? 0;
-  const content = number(data['content_index']) ?? 0;
+function rewritten(data: JsonObject, { named, rewrite }: Rewriting): JsonObject {
   const type = data['type'];
-  if (type === 'response.output_text.done')
-    return rewrittenField(data, 'text', (whole) => rewrite(`${output}/${content}`, whole));
-  if (type === 'response.refusal.done')
-    return rewrittenField(data, 'refusal', (whole) => rewrite(`${output}/${content}`, whole));
-  const parted = mapObject(data, 'part', (part) => rewrittenPart(part, `${output}/${content}`, rewrite));
-  const itemed = mapObject(parted, 'item', (item) => rewrittenItem(item, output, rewrite));
+  const own = (whole: string): string => rewrite(partName(named ? text(data['item_id']) : undefined, data), whole);
+  if (type === 'response.output_text.done' || type === 'response.text.done') return rewrittenField(data, 'text', own);
+  if (type === 'response.refusal.done') return rewrittenField(data, 'refusal', own);
+  const itemIn = (item: JsonObject, position: number): JsonObject => {
+    const name = named ? text(item['id']) : undefined;
+    return rewrittenItem(item, (index, whole) => rewrite(`${name ?? position}/${index}`, whole));
+  };
+  const parted = mapObject(data, 'part', (part) => rewrittenPart(part, own));
+  const itemed = mapObject(parted, 'item', (item) => itemIn(item, number(data['output_index']) ?? 0));
   return mapObject(itemed, 'response', (response) =>
-    mapField(response, 'output', (items) =>
-      Array.isArray(items) ? mapIndexed(items, (item, index) => rewrittenItem(item, index, rewrite)) : items,
-    ),
+    mapField(response, 'output', (items) => (Array.isArray(items) ? mapIndexed(items, itemIn) : items)),
   );
 }
 
-function rewrittenItem(item: JsonObject, output: number, rewrite: Rewrite): JsonObject {
+function rewrittenItem(item: JsonObject, rewrite: (index: number, text: string) => string): JsonObject {
   if (item['type'] !== 'message') return item;
   return mapField(item, 'content', (content) =>
     Array.isArray(content)
-      ? mapIndexed(content, (part, index) => rewrittenPart(part, `${output}/${index}`, rewrite))
+      ? mapIndexed(content, (part, index) => rewrittenPart(part, (whole) => rewrite(index, whole)))
       : content,
   );
 }
@@ -220,9 +238,9 @@ function mapIndexed(
   });
 }
 
-function rewrittenPart(part: JsonObject, channel: string, rewrite: Rewrite): JsonObject {
+function rewrittenPart(part: JsonObject, rewrite: (text: string) => string): JsonObject {
   const field = FIELDS[text(part['type']) ?? ''];
-  return field === undefined ? part : rewrittenField(part, field, (whole) => rewrite(channel, whole));
+  return field === undefined ? part : rewrittenField(part, field, rewrite);
 }
 
 function rewrittenField(of: JsonObject, field: string, rewrite: (whole: string) => string): JsonObject {
