@@ -258,3 +258,24 @@ describe('a rate limit service that counts tokens', () => {
     expect(limiter.requests).toHaveLength(1);
   });
 });
+
+test('a budget of the section llm holds for all its models together', async () => {
+  const service = cleanup.add(await modelService({ usage }));
+  const gateway = cleanup.add(
+    await startGateway(`
+gateways: {default: {port: 80}}
+llm:
+  gateways: default
+  providers: [{name: p, provider: openAI, params: {baseUrl: "http://127.0.0.1:${service.port}/v1"}}]
+  models: [{name: a, provider: {reference: p}}, {name: b, provider: {reference: p}}]
+  policies: {localRateLimit: [{type: tokens, maxTokens: 150, fillInterval: 1h}]}
+`),
+  );
+  const chat = (model: string) =>
+    ask(gateway.port(80), '/v1/chat/completions', {
+      method: 'POST',
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'x' }] }),
+    });
+  const statuses = [(await chat('a')).status, (await chat('b')).status, (await chat('a')).status];
+  expect(statuses).toEqual([200, 200, 429]);
+});
