@@ -27,11 +27,7 @@ export function showsThoughts({ client, column, upstream }: Pair): boolean {
 const WORDS = 'I cannot help with that.';
 
 /** A refusal has words of its own at OpenAI; elsewhere it is a reason to stop. */
-export function expectedRefusal({
-  client,
-  upstream,
-  stream,
-}: Pair & { readonly stream: boolean }): Partial<Told> | { readonly message: string } {
+export function expectedRefusal({ client, upstream }: Pair): Partial<Told> | { readonly message: string } {
   const { finish, refused, format } = client;
   const worded = upstream === 'completions' || upstream === 'responses';
   if (!worded) {
