@@ -5,6 +5,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { CASES, type BenchCase } from './cases.ts';
 import { celTable, celTargets, measureCel } from './cel.ts';
+import { measureStreams, STREAMS, streamTable, streamTargets, type StreamMeasurement } from './llm-streams.ts';
 import { measureCase } from './measure.ts';
 import type { Measurement, Pace, Skipped } from './measure.ts';
 import { CORES } from './processes.ts';
@@ -15,7 +16,7 @@ import { makeCertificate, startUpstream, SUBJECTS, type Subject } from './subjec
 const EXPRESSIONS = 'cel';
 
 const HELP = `npm run bench -- [options]
-  --case NAMES      of ${[...CASES.map((one) => one.name), EXPRESSIONS].join(', ')}; separated by commas (default: all)
+  --case NAMES      of ${[...CASES.map((one) => one.name), STREAMS, EXPRESSIONS].join(', ')}; separated by commas (default: all)
   --subject NAMES   of ${SUBJECTS.map((one) => one.name).join(', ')} (default: all)
   --seconds N       length of one measurement, whole seconds (default 2)
   --rounds N        measurements of each subject, in turns (default 3)
@@ -37,7 +38,7 @@ else await run();
 
 async function run(): Promise<void> {
   const names = values.case?.split(',').map((name) => name.trim());
-  const ofRequests = names?.filter((name) => name !== EXPRESSIONS);
+  const ofRequests = names?.filter((name) => name !== EXPRESSIONS && name !== STREAMS);
   const cases = names !== undefined && ofRequests?.length === 0 ? [] : chosen('case', CASES, ofRequests?.join(','));
   const subjects = chosen('subject', SUBJECTS, values.subject);
   const pace = { seconds: count('seconds', values.seconds), rounds: count('rounds', values.rounds) };
@@ -52,11 +53,22 @@ async function run(): Promise<void> {
   const expressions = names === undefined || names.includes(EXPRESSIONS) ? await measureCel(pace) : [];
   if (expressions.length > 0) console.log(`${celTable(expressions)}\n`);
   const results = cases.length === 0 ? [] : await measureRequests(cases, subjects, { folder, pace });
-  const reached = [...targets(results), ...celTargets(expressions)];
+  const streams = names === undefined || names.includes(STREAMS) ? await streamsThrough(folder, pace) : [];
+  if (streams.length > 0) console.log(`${streamTable(streams)}\n`);
+  const reached = [...targets(results), ...streamTargets(streams), ...celTargets(expressions)];
   console.log(targetLines(reached));
   if (values.json !== undefined) {
-    const written = { machine, pace, results, expressions, targets: reached };
+    const written = { machine, pace, results, streams, expressions, targets: reached };
     writeFileSync(values.json, `${JSON.stringify(written, null, 2)}\n`);
+  }
+}
+
+async function streamsThrough(folder: string, pace: Pace): Promise<readonly StreamMeasurement[]> {
+  const upstream = await startUpstream(CORES.others);
+  try {
+    return await measureStreams({ folder, upstreamPort: upstream.port, certificate: undefined }, pace);
+  } finally {
+    await upstream.stop();
   }
 }
 

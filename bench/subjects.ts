@@ -125,7 +125,14 @@ export const SUBJECTS: readonly Subject[] = [
           : '@portkey-ai/gateway is not installed',
     start: async () => {
       const port = await freePort();
-      const command = [process.execPath, PORTKEY, '--headless', `--port=${port}`];
+      const command = [
+        process.execPath,
+        '--import',
+        path.join(HERE, 'portkey-streams.ts'),
+        PORTKEY,
+        '--headless',
+        `--port=${port}`,
+      ];
       return startServer(pinned(CORES.measured, command), port);
     },
     asked: (benchCase, { upstreamPort }) => ({
