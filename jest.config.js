@@ -2,7 +2,7 @@
 export default {
   testEnvironment: 'node',
   // Tests start processes and worker threads; a busy machine may take its time.
-  testTimeout: 30_000,
+  testTimeout: 90_000,
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts', '**/*.test.tsx'],
   extensionsToTreatAsEsm: ['.ts', '.tsx'],

@@ -235,8 +235,6 @@ describe('budgets under load', () => {
     ['both spellings', '{maxTokens: 5, fillInterval: 1s, requests: 5}', /two ways/],
     ['a unit of its own', '{requests: 5, unit: Fortnights}', /unit/],
     ['no requests', '{requests: 0, unit: Seconds}', /requests/],
-    ['tokens of models', '{maxTokens: 5, fillInterval: 1s, type: tokens}', /not built/],
-    ['tokens of models as a rate', '{tokens: 5, unit: Seconds}', /not built/],
   ])('with %s are refused at load', async (_what, limit, message) => {
     await expect(limited(limit)).rejects.toThrow(message);
   });
