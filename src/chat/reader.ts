@@ -1,12 +1,12 @@
 import { asObject, asText, isObject, type JsonObject } from '../admin/protocol/lenient.ts';
 import { ChatDraft, type ChatMessage } from './answer.ts';
-import type { ChatFormat } from './formats/contract.ts';
-import { chatFormats } from './formats/registry.ts';
+import type { ChatReading } from './formats/contract.ts';
+import { chatReadings } from './formats/registry.ts';
 
 /** Puts a message together from a whole answer or from the events of a stream, whichever format they are in. */
 export class ChatReader {
   readonly #draft = new ChatDraft();
-  #format: ChatFormat | undefined;
+  #format: ChatReading | undefined;
 
   /** Text that has come so far. */
   get text(): string {
@@ -63,6 +63,6 @@ export function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-function formatOf(data: JsonObject): ChatFormat | undefined {
-  return Object.values(chatFormats).find((format) => format.owns(data));
+function formatOf(data: JsonObject): ChatReading | undefined {
+  return chatReadings.find((format) => format.owns(data));
 }

@@ -1,4 +1,5 @@
 import { gunzipSync, constants } from 'node:zlib';
+import { framesAsEvents } from '../../src/chat/aws-frames.ts';
 
 /** More than this of a body is not laid out on a screen. */
 const MAX_SHOWN = 64 * 1024;
@@ -7,7 +8,7 @@ const HEX_PREVIEW = 256;
 /** A recorded body as a person wants to see it: JSON as a value, text as text, anything else as hex. */
 export function decodeBody(base64: string): unknown {
   const bytes = inflate(Buffer.from(base64, 'base64'));
-  const text = utf8(bytes);
+  const text = utf8(bytes) ?? framesAsEvents(bytes);
   if (text === undefined) return hexPreview(bytes);
   if (text.length > MAX_SHOWN) return `${text.slice(0, MAX_SHOWN)}\n… ${text.length - MAX_SHOWN} more characters`;
   return parseJson(text) ?? text;

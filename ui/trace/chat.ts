@@ -1,6 +1,7 @@
 import { asObject, asText } from '../../src/admin/protocol/lenient.ts';
 import type { TraceMessage } from '../../src/admin/protocol/trace-event.ts';
 import type { ChatMessage, ChatUsage } from '../../src/chat/answer.ts';
+import { framesAsEvents } from '../../src/chat/aws-frames.ts';
 import { promptIn } from '../../src/chat/prompt.ts';
 import { messageIn } from '../../src/chat/recorded.ts';
 import { usageText } from '../text/chat.ts';
@@ -133,7 +134,9 @@ function withBody(
 
 /** The text of a recorded body; undefined when it is none, or too long to be read for a line. */
 export function textOfBody(base64: string): string | undefined {
-  return base64.length > MAX_READ ? undefined : utf8(inflate(Buffer.from(base64, 'base64')));
+  if (base64.length > MAX_READ) return undefined;
+  const bytes = inflate(Buffer.from(base64, 'base64'));
+  return utf8(bytes) ?? framesAsEvents(bytes);
 }
 
 function withCost(chat: ChatFacts, details: unknown): ChatFacts {

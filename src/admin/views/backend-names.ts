@@ -15,7 +15,8 @@ export function shownBackendName(rows: readonly Named[]): (row: Named) => string
   for (const name of names) {
     for (const form of formsOf(name)) owners.set(form, (owners.get(form) ?? new Set()).add(name));
   }
-  return ({ name }) => formsOf(name).find((form) => owners.get(form)?.size === 1) ?? name;
+  // A backend without a namespace begins with the slash that would stand behind one.
+  return ({ name }) => (formsOf(name).find((form) => owners.get(form)?.size === 1) ?? name).replace(/^\//, '');
 }
 
 /** Ever longer ends of the key, up to the whole; of any other name only itself. */

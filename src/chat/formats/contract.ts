@@ -9,17 +9,21 @@ export interface Question {
   readonly streaming: boolean;
 }
 
-/** One wire format: how a question is written in it and how what comes back is read. */
-export interface ChatFormat {
-  /** Path and query, below the address of the models. */
-  readonly path: (question: Question) => string;
-  readonly body: (question: Question) => JsonObject;
-  /** The headers that its clients send, with the key where there is one. */
-  readonly headers: (key: string | undefined) => readonly (readonly [name: string, value: string])[];
+/** How what comes back in a wire format is read. */
+export interface ChatReading {
   /** Whether a body or an event is one of this format. */
   readonly owns: (data: JsonObject) => boolean;
   /** A whole answer. */
   readonly whole: (body: JsonObject, draft: ChatDraft) => void;
   /** One event of a stream. */
   readonly event: (data: JsonObject, draft: ChatDraft) => void;
+}
+
+/** A wire format that people can ask in. */
+export interface ChatFormat extends ChatReading {
+  /** Path and query, below the address of the models. */
+  readonly path: (question: Question) => string;
+  readonly body: (question: Question) => JsonObject;
+  /** The headers that its clients send, with the key where there is one. */
+  readonly headers: (key: string | undefined) => readonly (readonly [name: string, value: string])[];
 }

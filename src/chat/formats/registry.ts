@@ -1,5 +1,6 @@
-import type { ChatFormat } from './contract.ts';
+import type { ChatFormat, ChatReading } from './contract.ts';
 import { completions } from './completions.ts';
+import { converse } from './converse.ts';
 import { generateContent } from './generate-content.ts';
 import { messages } from './messages.ts';
 import { responses } from './responses.ts';
@@ -15,3 +16,6 @@ export const chatFormats: Readonly<Record<ChatFormatName, ChatFormat>> = {
   responses,
   generateContent,
 };
+
+/** What bodies are tried as, in this order. */
+export const chatReadings: readonly ChatReading[] = [...Object.values(chatFormats), converse];
