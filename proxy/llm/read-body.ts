@@ -1,3 +1,4 @@
+import { systemCodeOf } from '../../src/shared/errors.ts';
 import { BufferedBody } from '../exchange/body.ts';
 import { collect } from '../exchange/collect.ts';
 import type { Exchange } from '../exchange/exchange.ts';
@@ -54,7 +55,7 @@ export async function readBody(exchange: Exchange, { limitBytes, clock }: ReadOp
     request.body = new BufferedBody(bytes);
     return { kind: 'bytes', bytes };
   } catch (error) {
-    const overflow = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    const overflow = systemCodeOf(error) === 'ERR_BUFFER_TOO_LARGE';
     return overflow ? refused(tooLarge, 'tooLarge') : refused(badRequest(`request body is not ${coding}`), 'decoding');
   }
 }
