@@ -3,7 +3,7 @@ import { readText } from '../../src/admin/client/read-file.ts';
 import type { AskOptions } from '../../src/chat/ask.ts';
 import type { Question } from '../../src/chat/formats/contract.ts';
 import { CHAT_FORMATS } from '../../src/chat/formats/registry.ts';
-import { askedDocument, factsLine, printable, restOf } from '../../ui/text/chat.ts';
+import { AnswerPrinter, askedDocument, factsLine } from '../../ui/text/chat.ts';
 import { durationFlag, liveTargetFlags, outputFlag, portFlag } from '../_base/flags.ts';
 import { GwCommand } from '../_base/gw-command.ts';
 import { apiKeyOf, headerOf } from '../_base/llm/headers.ts';
@@ -81,7 +81,7 @@ export default class LlmAsk extends GwCommand {
     const { model, system, format } = flags;
     const question: Question = { model, prompt, system, streaming: flags.stream };
     const { output } = flags;
-    let open = false;
+    const printer = new AnswerPrinter(this.columns);
     const options: AskOptions = {
       url,
       format,
@@ -92,20 +92,16 @@ export default class LlmAsk extends GwCommand {
       signal: this.cli.signal,
       hint: traceHint(question, { url, format, apiKey }, flags),
       modelsHint: modelsHint(flags),
-      onText: async (text) => {
-        if (output !== 'text') return;
-        open = !text.endsWith('\n');
-        await this.out(printable(text, this.cli.stdout.isTTY === true));
-      },
+      onText: async (text) => (output === 'text' ? this.out(printer.add(text)) : undefined),
     };
     const { ask } = await import('../../src/chat/ask.ts');
     const result = await ask(question, options).catch(async (error: unknown) => {
       // What went wrong has a line of its own.
-      if (open) await this.out('\n');
+      await this.out(printer.end([]));
       throw error;
     });
     if (output !== 'text') return this.out(await renderDocument(askedDocument(question, format, result), output));
-    await this.out(restOf(result.message, this.cli.stdout.isTTY === true));
+    await this.out(printer.end(result.message.toolCalls));
     await this.note(factsLine(result));
   }
 }

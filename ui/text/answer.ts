@@ -5,7 +5,7 @@ import { formatDuration } from '../../src/shared/duration.ts';
 import { clean } from '../terminal/text.ts';
 import { isEventStream, messageIn } from '../../src/chat/recorded.ts';
 import { inflate, utf8 } from '../trace/body.ts';
-import { printable, restOf, usageText } from './chat.ts';
+import { callLines, printable, usageText } from './chat.ts';
 import { plainPaint, type Paint } from './paint.ts';
 
 export interface AnswerTextOptions {
@@ -71,5 +71,6 @@ function messageText(text: string): string | undefined {
   if (message === undefined) return undefined;
   const { model, finish, usage, error } = message;
   const facts = [model, usageText(usage), finish, error].filter(Boolean).join(', ');
-  return `(events put together: ${facts})\n${printable(message.text, true)}${restOf(message, true)}`;
+  const said = message.text === '' ? '' : `${printable(message.text, true)}\n`;
+  return `(events put together: ${facts})\n${said}${callLines(message.toolCalls, true)}`;
 }

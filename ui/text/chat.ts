@@ -1,8 +1,9 @@
-import type { ChatMessage, ChatUsage } from '../../src/chat/answer.ts';
+import type { ChatToolCall, ChatUsage } from '../../src/chat/answer.ts';
 import type { AskResult } from '../../src/chat/ask.ts';
 import type { Question } from '../../src/chat/formats/contract.ts';
 import { formatDuration } from '../../src/shared/duration.ts';
 import { clean } from '../terminal/text.ts';
+import { WordWrap } from './word-wrap.ts';
 
 /** Text of a model. A terminal gets nothing that it would obey; a file or a pipe gets it as it came. */
 export function printable(text: string, terminal: boolean): string {
@@ -14,10 +15,34 @@ export function printable(text: string, terminal: boolean): string {
     .join('\n');
 }
 
-/** What stands behind the text: a line for each tool that the model wants called, and the end of the last line. */
-export function restOf({ text, toolCalls }: ChatMessage, terminal: boolean): string {
-  const open = text !== '' && !text.endsWith('\n') ? '\n' : '';
-  return `${open}${toolCalls.map((call) => printable(`calls ${call.name}(${call.arguments})\n`, terminal)).join('')}`;
+/** Prints an answer as it comes: on a terminal broken between words, elsewhere as it is. */
+export class AnswerPrinter {
+  readonly #wrap: WordWrap | undefined;
+  #open = false;
+
+  /** `columns` of the terminal; undefined for anything else. */
+  constructor(columns: number | undefined) {
+    this.#wrap = columns === undefined ? undefined : new WordWrap(columns);
+  }
+
+  add(text: string): string {
+    if (text === '') return '';
+    this.#open = !text.endsWith('\n');
+    return this.#wrap === undefined ? text : this.#wrap.add(printable(text, true));
+  }
+
+  /** The rest, the end of the last line, and a line for each tool that the model wants called. */
+  end(toolCalls: readonly ChatToolCall[]): string {
+    const rest = this.#wrap?.end() ?? '';
+    const lineEnd = this.#open ? '\n' : '';
+    this.#open = false;
+    return `${rest}${lineEnd}${callLines(toolCalls, this.#wrap !== undefined)}`;
+  }
+}
+
+/** A line for each tool that a model wants called. */
+export function callLines(toolCalls: readonly ChatToolCall[], terminal: boolean): string {
+  return toolCalls.map((call) => printable(`calls ${call.name}(${call.arguments})\n`, terminal)).join('');
 }
 
 /** `gpt-demo: 12 tokens in, 34 out, stop; first text after 120ms, all after 1.2s`. */

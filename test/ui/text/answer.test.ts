@@ -35,4 +35,13 @@ describe('what the client got', () => {
   test('nothing in a body steers the terminal', () => {
     expect(renderAnswer(answer(Buffer.from('\u001B[2Jgone')))).toContain('␛[2Jgone');
   });
+
+  test('the events of a language model are put together, those of anything else are shown as they are', () => {
+    const chunk = (content: string, finish: string | null = null) =>
+      `data: ${JSON.stringify({ model: 'm', choices: [{ delta: { content }, finish_reason: finish }] })}\n\n`;
+    const stream = answer(Buffer.from(`${chunk('a ')}${chunk('b\u001B[2J', 'stop')}data: [DONE]\n\n`));
+    expect(renderAnswer(stream).split('\n').slice(2)).toEqual(['', '(events put together: m, stop)', 'a b␛[2J', '']);
+    const ticks = answer(Buffer.from('event: tick\ndata: {"n":1}\n\n'));
+    expect(renderAnswer(ticks)).toContain('event: tick\ndata: {"n":1}\n');
+  });
 });
