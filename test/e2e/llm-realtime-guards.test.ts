@@ -91,7 +91,7 @@ describe('a realtime session', () => {
     expect(model.heard).toEqual([
       {
         type: 'conversation.item.create',
-        item: { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'mine is\n<SSN>' }] },
+        item: { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'mine is <SSN>' }] },
       },
       other,
       create('fine'),

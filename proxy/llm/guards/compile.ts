@@ -3,13 +3,12 @@ import { messageOf } from '../../../src/shared/errors.ts';
 import type { JsonObject } from '../../exchange/attributes.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { Headers } from '../../exchange/headers.ts';
-import { clientLeft } from '../../exchange/wait.ts';
 import type { PolicyContext } from '../../policy/contract.ts';
 import type { ChatFormat } from '../formats.ts';
 import type { GuardOutcome, Guards } from '../service.ts';
 import { Accounting } from './accounting.ts';
 import type { Check, Phase, Subject, Verdict } from './contract.ts';
-import { GuardFailure } from './contract.ts';
+import { GivenUp, GuardFailure } from './contract.ts';
 import { regexCheck } from './regex/check.ts';
 import { rejected, unguarded } from './rejection.ts';
 import { azureContentSafety } from './services/azure.ts';
@@ -143,6 +142,7 @@ async function runOn(running: Running, { check, verdict, body, next, startedAt }
   try {
     settled = settle(running, { check, verdict: await verdict, body, startedAt });
   } catch (error) {
+    if (error instanceof GivenUp) return { kind: 'fail', refusal: error.refusal };
     if (!(error instanceof GuardFailure)) throw error;
     settled = failed(running, { check, error, body, startedAt });
   }
@@ -180,7 +180,6 @@ function failed(
   { exchange, side: { phase, accounting } }: Running,
   { check, error, body, startedAt }: Judged & { readonly error: GuardFailure },
 ): GuardOutcome {
-  if (exchange.clientGone) return { kind: 'fail', refusal: clientLeft };
   const { kind, audit, failOpen } = check;
   const told = { exchange, phase, kind, audit, startedAt };
   if (failOpen) {

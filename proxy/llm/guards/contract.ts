@@ -2,6 +2,7 @@ import type { Guard, Rejection } from '../../../src/config/ir/llm.ts';
 import type { JsonObject } from '../../exchange/attributes.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { Headers } from '../../exchange/headers.ts';
+import type { Refusal } from '../../exchange/refusal.ts';
 import type { TextFormat } from './text/contract.ts';
 
 export type GuardKind = Guard['kind'];
@@ -76,6 +77,17 @@ export class Blocked extends Error {
   constructor(message: string, status: number) {
     super(message);
     this.status = status;
+  }
+}
+
+/** The request is over before there was a verdict: its client left, or its time is up. */
+export class GivenUp extends Error {
+  override readonly name = 'GivenUp';
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.refusal = refusal;
   }
 }
 

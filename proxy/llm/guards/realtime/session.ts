@@ -3,7 +3,7 @@ import { Transform, type TransformCallback } from 'node:stream';
 import { isJsonObject, type JsonObject } from '../../../exchange/attributes.ts';
 import type { Exchange } from '../../../exchange/exchange.ts';
 import { Headers } from '../../../exchange/headers.ts';
-import { list, object, parseObject, text } from '../../json.ts';
+import { object, objects, parseObject, text } from '../../json.ts';
 import type { BodyGuard } from '../../service.ts';
 import type { GuardedStream } from '../stream/guarded-stream.ts';
 import { FrameReader, textFrame } from './frames.ts';
@@ -66,16 +66,20 @@ export class GuardedSession implements Relay {
     { event, item, frames }: { readonly event: JsonObject; readonly item: JsonObject; readonly frames: Buffer },
   ): Promise<void> {
     const { exchange } = this.#options;
-    const body = { input: [item] };
-    const outcome = await guard(exchange, body, 'responses', exchange.request.headers);
+    const body = { messages: [item] };
+    const outcome = await guard(exchange, body, 'completions', exchange.request.headers);
     if (outcome.kind === 'fail') {
       const { body: said, message } = outcome.refusal;
       this.#tell(said === undefined ? message : Buffer.from(said).toString());
       return;
     }
-    const [masked] = list(outcome.body['input']) ?? [];
-    const same = outcome.body === body || masked === undefined;
-    this.fromClient.push(same ? frames : textFrame(JSON.stringify({ ...event, item: masked }), 'client'));
+    const content = objects(outcome.body['messages'])[0]?.['content'];
+    if (outcome.body === body || content === undefined) {
+      this.fromClient.push(frames);
+      return;
+    }
+    const parts = typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
+    this.fromClient.push(textFrame(JSON.stringify({ ...event, item: { ...item, content: parts } }), 'client'));
   }
 
   #tell(message: string): void {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../exchange/attributes.ts';
 import { Patience } from '../../../exchange/patience.ts';
 import type { Clock } from '../../../exchange/wait.ts';
 import type { Check, Subject, Verdict } from '../contract.ts';
-import { GuardFailure } from '../contract.ts';
+import { GivenUp, GuardFailure } from '../contract.ts';
 import { WindowStage } from '../stream/window-stage.ts';
 import type { Answer, GuardService, Question } from './contract.ts';
 
@@ -37,6 +37,8 @@ async function judge({ service, scope, clock }: AskingGuard, subject: Subject): 
   const patience = new Patience(subject.exchange, clock);
   try {
     return verdictOf(subject, await service.ask(questionOf(subject, scope, patience.signal)), scope);
+  } catch (error) {
+    throw patience.refusal === null ? error : new GivenUp(patience.refusal);
   } finally {
     patience.release();
   }

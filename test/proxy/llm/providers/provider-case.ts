@@ -100,7 +100,7 @@ export function made(row: Case): Made {
     mutate: null,
     alias: (name) => name,
     enrich: null,
-    guards: { request: null, response: null, stream: null },
+    guards: { request: null, response: null, stream: null, realtime: null },
     finalize: null,
   };
   withTarget(exchange, { service: compiled, facts: request, plan });
