@@ -5,16 +5,10 @@ import { GwError, messageOf } from '../shared/errors.ts';
 import type { ChatMessage } from './answer.ts';
 import { brokenStream, refusedError, sendError } from './failure.ts';
 import type { Question } from './formats/contract.ts';
-import { chatFormats, type ChatFormatName } from './formats/registry.ts';
+import { questionRequest, type QuestionPlace } from './question.ts';
 import { ChatReader, parseObject } from './reader.ts';
 
-export interface AskOptions {
-  /** Where the models are; the path of the format goes behind its own. */
-  readonly url: URL;
-  readonly format: ChatFormatName;
-  readonly apiKey: string | undefined;
-  /** Take the place of the format's own headers of the same name. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
+export interface AskOptions extends QuestionPlace {
   readonly tls: { readonly insecure: boolean; readonly ca: string | undefined };
   /** How long may pass until the answer begins, and between two pieces of it; milliseconds. */
   readonly timeoutMs: number;
@@ -40,33 +34,6 @@ export interface AskResult {
 
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
-
-/** The request of a question: where it goes, its headers and its body. */
-export function questionRequest(
-  question: Question,
-  options: Pick<AskOptions, 'url' | 'format' | 'apiKey' | 'headers'>,
-) {
-  const format = chatFormats[options.format];
-  const [path = '', query] = format.path(question).split('?');
-  const url = new URL(options.url);
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}${withoutTwice(url.pathname, path)}`;
-  if (query !== undefined) for (const [name, value] of new URLSearchParams(query)) url.searchParams.set(name, value);
-  const own: readonly (readonly [string, string])[] = [
-    ['content-type', 'application/json'],
-    ['accept', question.streaming ? 'text/event-stream, application/json' : 'application/json'],
-    ['user-agent', 'gwctl'],
-    ...format.headers(options.apiKey),
-  ];
-  const given = new Set(options.headers.map(([name]) => name.toLowerCase()));
-  const headers = [...own.filter(([name]) => !given.has(name)), ...options.headers];
-  return { url, headers, body: JSON.stringify(format.body(question)) };
-}
-
-/** A base that ends in the version, as clients' settings have it, does not get it again. */
-function withoutTwice(base: string, path: string): string {
-  const version = /^\/v1(?:beta)?(?=\/)/.exec(path)?.[0];
-  return version !== undefined && base.replace(/\/+$/, '').endsWith(version) ? path.slice(version.length) : path;
-}
 
 /** Sends the question and reads the answer to its end. Throws a `GwError` in words for everything but an answer. */
 export async function ask(question: Question, options: AskOptions): Promise<AskResult> {

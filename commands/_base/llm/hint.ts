@@ -1,20 +1,24 @@
 import type { Question } from '../../../src/chat/formats/contract.ts';
-import { questionRequest, type AskOptions } from '../../../src/chat/ask.ts';
+import { questionRequest, type QuestionPlace } from '../../../src/chat/question.ts';
 
 const MAX_PROMPT = 80;
+/** Stands for the key, which is nobody's business. */
+const KEY = 'YOUR-KEY';
 
 /** A command that sends the same question once more and shows what becomes of it. The key is for the person to put in. */
 export function traceHint(
   question: Question,
-  options: Pick<AskOptions, 'url' | 'format' | 'apiKey'>,
+  options: Omit<QuestionPlace, 'headers'>,
   target: { readonly address?: string | undefined },
 ): string {
   const { prompt } = question;
   const short = prompt.length > MAX_PROMPT ? `${prompt.slice(0, MAX_PROMPT)}…` : prompt;
-  const { url, body } = questionRequest({ ...question, prompt: short }, { ...options, apiKey: undefined, headers: [] });
+  const apiKey = options.apiKey === undefined ? undefined : KEY;
+  const { url, headers, body } = questionRequest({ ...question, prompt: short }, { ...options, apiKey, headers: [] });
   const where = target.address === undefined ? '--local' : `--address ${target.address}`;
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  const key = options.apiKey === undefined ? '' : ` -H 'authorization: Bearer YOUR-KEY'`;
+  const keys = headers.filter(([, value]) => value.includes(KEY));
+  const key = keys.map(([name, value]) => ` -H ${quoted(`${name}: ${value}`)}`).join('');
   return `gwctl trace ${where} --port ${port} --${key} --json ${quoted(body)} ${quoted(url.href)}`;
 }
 
