@@ -159,7 +159,6 @@ routes: [{policies: {retry: {attempts: 3, codes: [503]}}, backends: [{host: "127
     ['{key: a, passthrough: {}}', 'takes only one of'],
     ['{key: {value: a, location: {expression: "x"}}}', 'unknown key'],
     ['{key: {file: /does/not/exist}}', 'there is no file'],
-    ['copilot', 'is not built in this release'],
   ])('%s is refused', async (auth, message) => {
     const text = `gateways: {default: {port: 80}}\nroutes: [{backends: [{host: "h:1", policies: {backendAuth: ${auth}}}]}]`;
     await expect(startGateway(text).then((running) => cleanup.add(running))).rejects.toThrow(message);
