@@ -219,7 +219,9 @@ async function forwardTo(
 
 /** Reads what has to be understood of a request to a language model. */
 function beginLlm(flight: InFlight, { members }: LlmBackend, read: ReadRequest | null): Promise<Refusal | null> {
-  flight.llm = new LlmCall(flight.exchange, { ...readOptions(flight), contents: flight.engine.llmContents }, read);
+  const { llmContents: contents, config } = flight.engine;
+  const { streamIdleTimeoutMs } = config.frontend.http;
+  flight.llm = new LlmCall(flight.exchange, { ...readOptions(flight), contents, streamIdleTimeoutMs }, read);
   return flight.llm.read(members.map(({ service }) => service));
 }
 

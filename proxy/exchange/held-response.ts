@@ -27,7 +27,7 @@ interface Held<T> {
 export async function holdResponse<T>(
   exchange: Exchange,
   body: Body,
-  { limits, read }: { limits: HoldLimits; read: (body: Body, signal: AbortSignal) => T | Promise<T> },
+  { limits, read }: { limits: HoldLimits; read: (body: Body, patience: Patience) => T | Promise<T> },
 ): Promise<Held<T>> {
   const { clock, streamIdleTimeoutMs } = limits;
   const patience = new Patience(exchange, clock);
@@ -39,7 +39,7 @@ export async function holdResponse<T>(
     else unschedule = clock.schedule(look, left);
   }
   const watched = watchedBody(body, () => (movedAt = clock.now()));
-  const result = await read(watched, patience.signal);
+  const result = await read(watched, patience);
   unschedule();
   patience.release();
   const refusalFor = (error: Error): Refusal =>

@@ -2,13 +2,13 @@ import type { JsonObject } from '../exchange/attributes.ts';
 import { BufferedBody, type Body } from '../exchange/body.ts';
 import { collect, type Collected } from '../exchange/collect.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import { holdResponse } from '../exchange/held-response.ts';
 import type { Headers } from '../exchange/headers.ts';
 import type { LlmFacts } from '../exchange/llm-facts.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
-import type { LlmContents } from '../expression/contract.ts';
 import { recordBody, reportBody } from '../telemetry/body-recorder.ts';
-import type { Attempt } from './call.ts';
+import type { Attempt, LlmCallOptions } from './call.ts';
 import { contentsOf } from './contents/answer.ts';
 import { GatheredContents } from './contents/gathered.ts';
 import { badResponse, failureOf } from './failure.ts';
@@ -26,11 +26,7 @@ import { overwrite } from './usage/told.ts';
 /** The stage of a trace that has the answer as the service gave it. */
 const RAW = 'llm raw response';
 
-export interface AnswerOptions extends Attempt {
-  readonly limitBytes: number;
-  /** What some expression reads. */
-  readonly contents: LlmContents;
-}
+export interface AnswerOptions extends Attempt, LlmCallOptions {}
 
 /** The answer of a service on its way to the client: whole, or as a stream. */
 export class LlmAnswer {
@@ -67,7 +63,9 @@ export class LlmAnswer {
   async #whole(response: HttpResponse): Promise<Refusal | null> {
     const coding = codingOf(response.headers);
     if (coding === undefined) throw badResponse('unsupported content-encoding');
-    const raw = wholeOf(await collect(response.body, this.#options.limitBytes));
+    const { result: collected, refusalFor } = await this.#collected(response.body);
+    if (collected.kind === 'failed') return refusalFor(collected.error);
+    const raw = bytesOf(collected);
     const bytes = coding === null ? raw : await this.#decoded(raw, coding);
     const { trace } = this.#exchange;
     if (trace !== null) reportBody(bytes, trace, { stage: RAW, limit: this.#options.limitBytes });
@@ -85,6 +83,13 @@ export class LlmAnswer {
     response.headers.remove('content-length');
     response.headers.set('content-type', 'application/json');
     return null;
+  }
+
+  #collected(body: Body) {
+    return holdResponse(this.#exchange, body, {
+      limits: this.#options,
+      read: (watched, patience) => collect(watched, this.#options.limitBytes, patience),
+    });
   }
 
   /** What guards make of an answer; null leaves it as it is. */
@@ -194,14 +199,8 @@ export class LlmAnswer {
   }
 }
 
-function wholeOf(collected: Collected): Uint8Array {
-  switch (collected.kind) {
-    case 'whole':
-      return collected.body.bytes;
-    case 'overflow':
-      collected.rest.cancel();
-      throw badResponse('response body exceeded the buffer limit');
-    case 'failed':
-      throw badResponse(`response body was cut: ${collected.error.message}`);
-  }
+function bytesOf(collected: Exclude<Collected, { kind: 'failed' }>): Uint8Array {
+  if (collected.kind === 'whole') return collected.body.bytes;
+  collected.rest.cancel();
+  throw badResponse('response body exceeded the buffer limit');
 }

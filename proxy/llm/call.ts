@@ -33,6 +33,8 @@ import type { TranslatedBody } from './translations/contract.ts';
 export interface LlmCallOptions extends ReadOptions {
   /** What some expression reads. */
   readonly contents: LlmContents;
+  /** Longest time without a byte of an answer, milliseconds. */
+  readonly streamIdleTimeoutMs: number;
 }
 
 /**
@@ -128,12 +130,12 @@ export class LlmCall {
     const attempt = this.#attempt;
     if (attempt === null || attempt.service.uncalled === true) return null;
     if (attempt.type === 'passthrough' || attempt.type === 'realtime') return null;
-    const { limitBytes, contents } = this.#deps;
+    const { limitBytes } = this.#deps;
     if (attempt.type === 'detect') {
       watchAnswer(response, { facts: this.facts, startedAt: this.exchange.startedAt, limitBytes });
       return null;
     }
-    return new LlmAnswer(this.exchange, this.facts, { ...attempt, limitBytes, contents }).take(response);
+    return new LlmAnswer(this.exchange, this.facts, { ...attempt, ...this.#deps }).take(response);
   }
 
   /** What the bytes of a tunnel pass on their way; null where nobody has to look at them first. */

@@ -64,7 +64,7 @@ async function readResponse(
 ): Promise<Refusal | null> {
   const { result: peeked, refusalFor } = await holdResponse(exchange, response.body, {
     limits: deps,
-    read: (body, signal) => peekBody(body, limitBytes, signal),
+    read: (body, patience) => peekBody(body, limitBytes, patience.signal),
   });
   if (peeked.kind === 'failed') return refusalFor(peeked.error);
   response.body = peeked.body;

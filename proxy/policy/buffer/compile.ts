@@ -26,7 +26,7 @@ export function bufferRequest(spec: BufferLimit, context: PolicyContext): Reques
   const limitBytes = spec.maxBytes ?? context.deps.maxBufferSize;
   const read = async (exchange: Exchange): Promise<Outcome> => {
     const patience = new Patience(exchange, context.deps.clock);
-    const collected = await collect(exchange.request.body, limitBytes, patience.signal);
+    const collected = await collect(exchange.request.body, limitBytes, patience);
     patience.release();
     report(exchange, outcomeOf('request', collected, spec), context.source);
     if (collected.kind === 'failed') return { kind: 'fail', refusal: bodyRefusal(collected.error, patience) };
@@ -55,7 +55,7 @@ export function bufferResponse(spec: BufferLimit, context: PolicyContext): Respo
   const read = async (exchange: Exchange, response: HttpResponse): Promise<Refusal | null> => {
     const { result: collected, refusalFor } = await holdResponse(exchange, response.body, {
       limits: context.deps,
-      read: (body, signal) => collect(body, limitBytes, signal),
+      read: (body, patience) => collect(body, limitBytes, patience),
     });
     report(exchange, outcomeOf('response', collected, spec), context.source);
     if (collected.kind === 'failed') return refusalFor(collected.error);
