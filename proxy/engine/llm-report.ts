@@ -100,7 +100,9 @@ function trace({ exchange }: InFlight, facts: LlmFacts, priced: Priced): void {
           cost: shown(facts.cost),
         }),
   };
-  exchange.trace?.emit({ type: 'policyEvent', kind: 'llm_cost', details }, status === 'exact' ? 'info' : 'warn');
+  // Who has no prices misses none.
+  const severity = status === 'exact' || status === 'noCatalog' ? 'info' : 'warn';
+  exchange.trace?.emit({ type: 'policyEvent', kind: 'llm_cost', details }, severity);
 }
 
 function found(facts: LlmFacts, { contextTokens }: Priced): Record<string, unknown> {

@@ -42,8 +42,9 @@ function targetOf(
       ? client
       : `${provider.passthroughPath(pathOf(client), pathPrefix)}${queryOf(client)}`;
   }
-  // An own host without a prefix speaks the client's paths.
-  if (settings.host !== undefined && pathPrefix === undefined && settings.service.kind !== 'custom') return client;
+  // An own host without a prefix speaks the client's paths, as long as it speaks the client's format.
+  const own = settings.host !== undefined && pathPrefix === undefined && settings.service.kind !== 'custom';
+  if (own && plan.kind === 'native') return client;
   return withQuery(provider.path(facts, plan, pathPrefix), clientQuery(client, facts, plan));
 }
 

@@ -212,6 +212,11 @@ const overridden: readonly Row[] = [
     '/g?alt=json&key=1',
   ],
   [
+    'an own host that speaks another format than the client has the paths of the provider',
+    { service: 'anthropic', type: 'completions', model: 'm', client: '/v1/chat/completions', settings: { host } },
+    '/v1/messages',
+  ],
+  [
     'an own host with a prefix has the paths of the provider',
     { service: 'openai', type: 'completions', model: 'm', client: '/x', settings: { host, pathPrefix: '/api' } },
     '/api/chat/completions',
