@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../exchange/attributes.ts';
-import { number, object } from '../json.ts';
+import { compact, number, object, text } from '../json.ts';
 import { newId } from './ids.ts';
 
 /** How a response ended, in the words of its format. */
@@ -92,8 +92,22 @@ export function textPart(kind: 'output_text' | 'refusal', said: string): JsonObj
 }
 
 /** As a summary, the one form of thoughts that every library shows. */
-export function reasoningItem(id: string, thought: string | null): JsonObject {
-  return { id, type: 'reasoning', summary: thought === null ? [] : [summaryPart(thought)] };
+export function reasoningItem(id: string, thought: string | null, signature = ''): JsonObject {
+  return compact({
+    id,
+    type: 'reasoning',
+    summary: thought === null ? [] : [summaryPart(thought)],
+    encrypted_content: signature === '' ? undefined : `${SIGNATURE}${signature}`,
+  });
+}
+
+/** Tells signatures of the service from what OpenAI has encrypted. */
+const SIGNATURE = 'signature:';
+
+/** The signature that an item has brought back; undefined where it has none, or one of another vendor. */
+export function signatureOf(item: JsonObject): string | undefined {
+  const hidden = text(item['encrypted_content']);
+  return hidden?.startsWith(SIGNATURE) === true ? hidden.slice(SIGNATURE.length) : undefined;
 }
 
 export function summaryPart(thought: string): JsonObject {

@@ -21,7 +21,14 @@ interface Part {
 /** An item of the output; its place among them is its index. */
 type Item =
   | { readonly kind: 'message'; readonly index: number; readonly id: string; readonly parts: Part[] }
-  | { readonly kind: 'reasoning'; readonly index: number; readonly id: string; text: string; done: boolean }
+  | {
+      readonly kind: 'reasoning';
+      readonly index: number;
+      readonly id: string;
+      text: string;
+      signature: string;
+      done: boolean;
+    }
   | { readonly kind: 'call'; readonly index: number; readonly id: string; readonly name: string; source: string };
 
 /**
@@ -66,12 +73,18 @@ export class ResponseEvents {
     if (said === '') return;
     let item = this.#items.findLast((one) => one.kind === 'reasoning' && !one.done);
     if (item?.kind !== 'reasoning') {
-      item = { kind: 'reasoning', index: this.#items.length, id: newId('rs_'), text: '', done: false };
+      item = { kind: 'reasoning', index: this.#items.length, id: newId('rs_'), text: '', signature: '', done: false };
       this.#add(item, reasoningItem(item.id, null), out);
       this.#write('response.reasoning_summary_part.added', { ...summaryAt(item), part: summaryPart('') }, out);
     }
     item.text += said;
     this.#write('response.reasoning_summary_text.delta', { ...summaryAt(item), delta: said }, out);
+  }
+
+  /** Of the thought that was told last. */
+  signature(signature: string): void {
+    const item = this.#items.at(-1);
+    if (item?.kind === 'reasoning' && !item.done) item.signature += signature;
   }
 
   /** The index of the item. */
@@ -195,7 +208,7 @@ function whole(item: Item, status: ItemStatus): JsonObject {
         status,
       );
     case 'reasoning':
-      return reasoningItem(item.id, item.text);
+      return reasoningItem(item.id, item.text, item.signature);
     case 'call':
       return callItem(item.id, item.name, item.source, status);
   }

@@ -23,7 +23,8 @@ export const richRequests: Readonly<Partial<Record<ChatFormat, JsonObject>>> = {
       {
         role: 'assistant',
         content: 'Hm',
-        reasoning_content: 'unsigned thought',
+        reasoning_content: 'Hm',
+        reasoning_signature: 's',
         tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }],
       },
       { role: 'tool', tool_call_id: 'c1', content: 'done' },
@@ -115,7 +116,7 @@ export const richRequests: Readonly<Partial<Record<ChatFormat, JsonObject>>> = {
           { type: 'input_file', file_id: 'f' },
         ],
       },
-      { type: 'reasoning', id: 'r', summary: [] },
+      { type: 'reasoning', id: 'r', summary: [{ type: 'summary_text', text: 'Hm' }], encrypted_content: 'signature:s' },
       { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
       { type: 'function_call_output', call_id: 'c1', output: 'done' },
       { type: 'item_reference', id: 'x' },

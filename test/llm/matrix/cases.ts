@@ -4,7 +4,7 @@ import type { UpstreamFormat } from '../../../proxy/llm/formats.ts';
 import { countedOf, scriptOf } from '../providers/script.ts';
 import { type Chat, type ChatClient, PNG, type Told, type Tool } from './client.ts';
 import type { Column } from './columns.ts';
-import { expectedInput, expectedRefusal, showsThoughts } from './expected.ts';
+import { expectedInput, expectedRefusal, keepsSignatures, showsThoughts } from './expected.ts';
 import type { World } from './world.ts';
 
 /** One cell of the table. */
@@ -158,6 +158,7 @@ export const cases: readonly Case[] = [
       expect(first.calls).toMatchObject([{ name: 'get_weather', input: { city: 'Oslo' } }]);
       const second = await answered(cell, { first, prompt, tools, reasoning: true });
       expect(second.text).toMatch(/^tools said: .*result 1/);
+      if (keepsSignatures(cell)) expect(upstreamBody(cell)).toMatch(/sig-sim|c2lnLXNpbQ==/);
     },
   },
   {

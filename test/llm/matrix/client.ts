@@ -72,7 +72,7 @@ export interface ChatClient {
   readonly errors: Readonly<Record<number, string>>;
   failure(error: unknown): Failure;
   /** What the library cannot ask for or tell. */
-  readonly lacks?: ReadonlySet<'retryAfter' | 'reasoning'>;
+  readonly lacks?: ReadonlySet<'retryAfter' | 'reasoning' | 'signatures'>;
   /** Its bodies are not read on the way: what is no answer reaches it as it is. */
   readonly opaque?: true;
 }

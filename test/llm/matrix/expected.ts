@@ -24,6 +24,12 @@ export function showsThoughts({ client, column, upstream }: Pair): boolean {
   return upstream !== 'completions' || column.model.startsWith('deepseek');
 }
 
+/** A model that thinks wants its thoughts back, with the signature that it gave them. */
+export function keepsSignatures({ client, upstream }: Pair): boolean {
+  const signed = upstream === 'messages' || upstream === 'converse' || upstream === 'generateContent';
+  return signed && client.lacks?.has('signatures') !== true;
+}
+
 const WORDS = 'I cannot help with that.';
 
 /** A refusal has words of its own at OpenAI; elsewhere it is a reason to stop. */

@@ -5,7 +5,7 @@ import type { Notes, RequestFacts } from '../contract.ts';
 import { alternating, cachedConverseBody, textFormat } from '../converse/request.ts';
 import type { SafeNames } from '../converse/safe-names.ts';
 import { any, auto, chosen, toolSpec, type ToolChoice } from '../converse/tool-config.ts';
-import { thinkingBudget } from '../thinking.ts';
+import { lacksThoughts, thinkingBudget } from '../thinking.ts';
 import { noteUncarried } from '../uncarried.ts';
 import { turns } from './messages.ts';
 
@@ -30,7 +30,7 @@ export function converseRequest(body: JsonObject, facts: RequestFacts, tools: Sa
   noteUncarried(body, CARRIED, notes);
   const messages = objects(body['messages']);
   const system = systemText(messages);
-  const budget = thinkingBudget(text(body['reasoning_effort']));
+  const budget = thinking(body, messages, notes);
   if (budget !== undefined) noteSampling(body, notes);
   const declared = toolSpecs(objects(body['tools']), tools, notes);
   const toolChoice = choice(body['tool_choice'], tools, notes);
@@ -53,6 +53,13 @@ export function converseRequest(body: JsonObject, facts: RequestFacts, tools: Sa
     facts,
     notes,
   );
+}
+
+function thinking(body: JsonObject, messages: readonly JsonObject[], notes: Notes): number | undefined {
+  const budget = thinkingBudget(text(body['reasoning_effort']));
+  if (budget === undefined || !lacksThoughts(messages)) return budget;
+  notes.dropped('reasoning_effort', 'the thoughts before the last calls are missing');
+  return undefined;
 }
 
 function noteSampling(body: JsonObject, notes: Notes): void {

@@ -4,7 +4,7 @@ import { joinedText } from '../../formats/completions/text.ts';
 import type { Notes } from '../contract.ts';
 import { dataUrl } from '../data-url.ts';
 import { toolInput } from '../message-answer.ts';
-import { thinkingBudget } from '../thinking.ts';
+import { lacksThoughts, thinkingBudget } from '../thinking.ts';
 import { noteUncarried } from '../uncarried.ts';
 
 /** What Anthropic wants at least. */
@@ -36,7 +36,7 @@ export function messagesRequest(body: JsonObject, model: string, notes: Notes): 
   const maxTokens = maxTokensOf(body, notes);
   const system = systemText(messages, notes);
   const format = outputFormat(object(body['response_format']), notes);
-  const thoughts = thinking(text(body['reasoning_effort']), maxTokens, notes);
+  const thoughts = thinking(text(body['reasoning_effort']), { maxTokens, messages }, notes);
   const context = { notes, thoughts: thoughts !== undefined };
   const { user, stop } = body;
   if (typeof user === 'string') notes.renamed('user', 'metadata.user_id');
@@ -46,13 +46,12 @@ export function messagesRequest(body: JsonObject, model: string, notes: Notes): 
     system: system === '' ? undefined : system,
     messages: messages.flatMap((message, index) => turn(message, `messages[${index}]`, context)),
     max_tokens: maxTokens,
-    temperature: number(body['temperature']),
-    top_p: number(body['top_p']),
+    ...sampling(body, thoughts !== undefined, notes),
     stop_sequences: typeof stop === 'string' ? [stop] : list(stop),
     stream: bool(body['stream']),
     metadata: typeof user === 'string' ? { user_id: user } : undefined,
     tools: list(body['tools']) && tools(objects(body['tools']), notes),
-    tool_choice: toolChoice(body, notes),
+    tool_choice: unforced(toolChoice(body, notes), thoughts !== undefined, notes),
     thinking: thoughts,
     output_config: format && { format },
   });
@@ -213,9 +212,17 @@ function toolChoice(body: JsonObject, notes: Notes): JsonObject | undefined {
 }
 
 /** Only as much as leaves room for an answer, and none when that is too little to be allowed. */
-function thinking(effort: string | undefined, maxTokens: number, notes: Notes): JsonObject | undefined {
+function thinking(
+  effort: string | undefined,
+  { maxTokens, messages }: { readonly maxTokens: number; readonly messages: readonly JsonObject[] },
+  notes: Notes,
+): JsonObject | undefined {
   const wanted = thinkingBudget(effort);
   if (wanted === undefined) return undefined;
+  if (lacksThoughts(messages)) {
+    notes.dropped('reasoning_effort', 'the thoughts before the last calls are missing');
+    return undefined;
+  }
   const budget = Math.min(wanted, maxTokens - 1);
   if (budget < 1024) {
     notes.dropped('reasoning_effort', 'max_tokens leaves no room to think');
@@ -223,6 +230,24 @@ function thinking(effort: string | undefined, maxTokens: number, notes: Notes): 
   }
   notes.renamed('reasoning_effort', 'thinking');
   return { type: 'enabled', budget_tokens: budget };
+}
+
+/** What Claude refuses while it thinks. */
+function sampling(body: JsonObject, thinks: boolean, notes: Notes): JsonObject {
+  const [temperature, topP] = [number(body['temperature']), number(body['top_p'])];
+  const cold = thinks && temperature !== undefined && temperature !== 1;
+  const narrow = thinks && topP !== undefined && topP < 0.95;
+  if (cold) notes.dropped('temperature', 'the model thinks');
+  if (narrow) notes.dropped('top_p', 'the model thinks');
+  return compact({ temperature: cold ? undefined : temperature, top_p: narrow ? undefined : topP });
+}
+
+/** A model that thinks cannot be made to call. */
+function unforced(choice: JsonObject | undefined, thinks: boolean, notes: Notes): JsonObject | undefined {
+  if (!thinks || (choice?.['type'] !== 'any' && choice?.['type'] !== 'tool')) return choice;
+  notes.renamed('tool_choice', 'auto, since the model thinks');
+  const { name: _name, ...rest } = choice;
+  return { ...rest, type: 'auto' };
 }
 
 function outputFormat(format: JsonObject | undefined, notes: Notes): JsonObject | undefined {

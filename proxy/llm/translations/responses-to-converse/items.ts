@@ -2,11 +2,12 @@ import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
 import { list, objects, text } from '../../json.ts';
 import { joinedText } from '../../formats/completions/text.ts';
 import type { Notes } from '../contract.ts';
-import { imageOfUrl, inputOf, textBlocks, toolResult, toolUse } from '../converse/blocks.ts';
+import { imageOfUrl, inputOf, reasoningBlock, textBlocks, toolResult, toolUse } from '../converse/blocks.ts';
 import { Documents } from '../converse/documents.ts';
 import type { Turn } from '../converse/request.ts';
 import { SafeNames } from '../converse/safe-names.ts';
 import { dataUrl } from '../data-url.ts';
+import { signatureOf } from '../response-body.ts';
 
 export interface Conversation {
   readonly system: readonly JsonObject[];
@@ -52,9 +53,20 @@ class ItemReader {
       case 'custom_tool_call_output':
         this.#output(item, path);
         return;
+      case 'reasoning':
+        this.#reasoning(item, path);
+        return;
       default:
         this.#notes.dropped(path, String(item['type']));
     }
+  }
+
+  /** Only what Bedrock has signed, it takes back. */
+  #reasoning(item: JsonObject, path: string): void {
+    const signature = signatureOf(item);
+    const thought = joinedText(item['summary'], '\n');
+    if (signature === undefined || thought === '') this.#notes.dropped(path, 'not signed');
+    else this.turns.push({ role: 'assistant', content: [reasoningBlock(thought, signature)] });
   }
 
   #message({ role, content }: JsonObject, path: string): void {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
 import { number, object, objects, text } from '../../json.ts';
 import type { Notes, RequestFacts } from '../contract.ts';
-import { alternating, cachedConverseBody, textFormat } from '../converse/request.ts';
+import { alternating, cachedConverseBody, textFormat, type Turn } from '../converse/request.ts';
 import type { SafeNames } from '../converse/safe-names.ts';
 import { any, auto, chosen, toolSpec, type ToolChoice } from '../converse/tool-config.ts';
 import { thinkingBudget } from '../thinking.ts';
@@ -31,13 +31,14 @@ export function converseRequest(body: JsonObject, facts: RequestFacts, names: Sa
   const tools = toolSpecs(objects(body['tools']), names, notes);
   const toolChoice = choice(body['tool_choice'], names, notes);
   const { system, turns } = conversation(body, names, notes);
-  const budget = thinking(body, notes);
+  const messages = alternating(turns);
+  const budget = thinking(body, messages, notes);
   const maxTokens = number(body['max_output_tokens']);
   if (maxTokens === undefined) notes.added('inferenceConfig.maxTokens');
   return cachedConverseBody(
     {
       system,
-      messages: alternating(turns),
+      messages,
       tools,
       toolChoice,
       inference: {
@@ -55,15 +56,26 @@ export function converseRequest(body: JsonObject, facts: RequestFacts, names: Sa
 }
 
 /** A budget of the client's own goes before what an effort stands for. */
-function thinking(body: JsonObject, notes: Notes): number | undefined {
+function thinking(body: JsonObject, messages: readonly Turn[], notes: Notes): number | undefined {
   const reasoning = object(body['reasoning']) ?? {};
   noteUncarried(reasoning, new Set(['effort']), notes, 'reasoning.');
   const own = number(object(body['vendor_extensions'])?.['thinking_budget_tokens']);
   const budget = own ?? thinkingBudget(text(reasoning['effort']));
   if (budget === undefined) return undefined;
+  if (lacksThoughts(messages)) {
+    notes.dropped('reasoning.effort', 'the thoughts before the last calls are missing');
+    return undefined;
+  }
   for (const field of ['temperature', 'top_p'])
     if (typeof body[field] === 'number') notes.dropped(field, 'the model thinks');
   return budget;
+}
+
+/** Whether results of calls are sent back without the thoughts before the calls: Claude refuses to think on then. */
+function lacksThoughts(messages: readonly Turn[]): boolean {
+  const [called, answered] = messages.slice(-2);
+  if (answered?.content.some(({ toolResult }) => toolResult !== undefined) !== true) return false;
+  return called?.content[0]?.['reasoningContent'] === undefined;
 }
 
 function toolSpecs(declared: readonly JsonObject[], names: SafeNames, notes: Notes): readonly JsonObject[] {

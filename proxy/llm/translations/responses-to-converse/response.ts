@@ -40,7 +40,9 @@ export function responseFrom(body: JsonObject, head: ResponseHead, tools: SafeNa
 }
 
 function thought(block: AnswerBlock): readonly JsonObject[] {
-  return block.kind === 'reasoning' && block.text !== '' ? [reasoningItem(newId('rs_'), block.text)] : [];
+  return block.kind === 'reasoning' && block.text !== ''
+    ? [reasoningItem(newId('rs_'), block.text, block.signature)]
+    : [];
 }
 
 function message(blocks: readonly AnswerBlock[], status: ItemStatus): readonly JsonObject[] {

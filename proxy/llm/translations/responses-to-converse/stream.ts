@@ -43,6 +43,9 @@ export class ResponseStream implements StreamTranslator {
       case 'reasoning':
         this.#events.reasoning(event.text, out);
         return;
+      case 'signature':
+        this.#events.signature(event.signature);
+        return;
       case 'tool':
         this.#calls.set(event.block, this.#events.call(event.id, event.name, out));
         return;
@@ -57,9 +60,8 @@ export class ResponseStream implements StreamTranslator {
       case 'usage':
         if (this.#stopped !== null) this.#events.finish(endOf(this.#stopped), responseUsage(event.usage), out);
         return;
-      // Signatures have no place in a response, nor has what nobody may read.
+      // What nobody may read has no place in a response.
       case 'start':
-      case 'signature':
       case 'redacted':
       case 'close':
     }

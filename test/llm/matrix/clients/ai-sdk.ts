@@ -49,7 +49,7 @@ export const aiClients = {
   completions: client('@ai-sdk/openai, chat', 'completions', {
     models: (url) => (model) => createOpenAI({ apiKey: CLIENT_KEY, baseURL: `${url}/v1` }).chat(model),
     reasoning: { openai: { reasoningEffort: 'low', forceReasoning: true } },
-    lacks: new Set(['reasoning']),
+    lacks: new Set(['reasoning', 'signatures']),
   }),
   compatible: client('@ai-sdk/openai-compatible', 'completions', {
     models: (url) =>
@@ -62,6 +62,7 @@ export const aiClients = {
       }),
     reasoning: { gw: { reasoningEffort: 'low' } },
     refused: { finish: 'stop', worded: false },
+    lacks: new Set(['signatures']),
   }),
   responses: client('@ai-sdk/openai, responses', 'responses', {
     models: (url) => (model) => createOpenAI({ apiKey: CLIENT_KEY, baseURL: `${url}/v1` }).responses(model),

@@ -116,6 +116,10 @@ function rules(value: unknown): string | null {
       return '`temperature` may only be set to 1 when thinking is enabled';
     const forced = text(object(body['tool_choice'])['type']);
     if (forced === 'any' || forced === 'tool') return 'Thinking may not be enabled when tool_choice forces tool use.';
+    const [called, answered] = merged(objects(body['messages'])).slice(-2);
+    const goesOn = answered?.content.some(({ type }) => type === 'tool_result') === true;
+    if (goesOn && !text(called?.content[0]?.['type']).endsWith('thinking'))
+      return 'Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.';
   }
   if (body['tool_choice'] !== undefined && objects(body['tools']).length === 0)
     return 'tool_choice may only be specified while providing tools';

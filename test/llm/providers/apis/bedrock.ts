@@ -132,10 +132,26 @@ function rules(value: unknown): string | null {
     tools ||= open.length > 0;
   }
   if (open.length > 0) return 'toolUse blocks without toolResult blocks';
+  const wrong = thinkingRule(body);
+  if (wrong !== null) return wrong;
   if (tools && body['toolConfig'] === undefined)
     return 'The toolConfig field must be defined when using toolUse and toolResult content blocks.';
   const points = JSON.stringify(body).match(/"cachePoint":/g)?.length ?? 0;
   return points > 4 ? `at most 4 cache points, found ${points}` : null;
+}
+
+/** A model that thinks wants its thoughts back, and its sampling left alone. */
+function thinkingRule(body: Json): string | null {
+  if (object(object(body['additionalModelRequestFields'])['thinking'])['type'] !== 'enabled') return null;
+  const inference = object(body['inferenceConfig']);
+  if (inference['temperature'] !== undefined && inference['temperature'] !== 1)
+    return '`temperature` may only be set to 1 when thinking is enabled';
+  const [called, answered] = objects(body['messages']).slice(-2);
+  const goesOn = objects(answered?.['content']).some(({ toolResult }) => toolResult !== undefined);
+  if (goesOn && objects(called?.['content'])[0]?.['reasoningContent'] === undefined)
+    return 'Expected `thinking` or `redacted_thinking`, but found `tool_use`.';
+  const { auto } = object(object(body['toolConfig'])['toolChoice'] ?? { auto: {} });
+  return auto === undefined ? 'Thinking may not be enabled when tool_choice forces tool use.' : null;
 }
 
 function askedOf(body: Json): Asked {
