@@ -45,9 +45,7 @@ export class LlmAnswer {
   async take(response: HttpResponse): Promise<Refusal | null> {
     const { type, streaming } = this.#options;
     try {
-      // An error is never a stream, whatever was asked for.
-      if (!isChat(type) || !streaming || response.status < 200 || response.status > 299)
-        return await this.#whole(response);
+      if (!isChat(type) || !streaming || !isStream(response)) return await this.#whole(response);
       this.#streamed(response, type);
       return null;
     } catch (error) {
@@ -197,6 +195,12 @@ export class LlmAnswer {
     response.headers.remove('content-encoding');
     response.headers.set('content-type', 'text/event-stream');
   }
+}
+
+/** An error is never a stream, whatever was asked for; nor is a page, or a document, that says it is none. */
+function isStream({ status, headers }: HttpResponse): boolean {
+  if (status < 200 || status > 299) return false;
+  return !/^(?:text\/html|application\/json)\b/i.test(headers.get('content-type') ?? '');
 }
 
 function bytesOf(collected: Exclude<Collected, { kind: 'failed' }>): Uint8Array {

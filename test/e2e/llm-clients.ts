@@ -83,3 +83,23 @@ export function errorIn(client: LlmClient, text: string): ClientError | undefine
     return undefined;
   }
 }
+
+/** What a client is told, but for what is made anew each time. */
+export function unnamed(text: string): string {
+  return text
+    .replaceAll(/"(?:created|created_at|completed_at)":\d+/g, '"created":0')
+    .replaceAll(/"(?:msg|resp|chatcmpl|rs|fc|call|item)[_-][0-9A-Za-z-]{12,}"/g, '"id"');
+}
+
+/** The last event that says something. */
+export function lastError(client: LlmClient, text: string): string | undefined {
+  const events = text.split('\n\n').filter((event) => event.includes('data: '));
+  const data = events.at(-1)?.replace(/^[^]*?data: /, '') ?? '';
+  if (client !== responses) return errorIn(client, data)?.message;
+  const { type, message, response } = JSON.parse(data) as {
+    type?: string;
+    message?: string;
+    response?: { error?: { message: string } };
+  };
+  return type === 'error' ? message : response?.error?.message;
+}
