@@ -1,7 +1,8 @@
 import type { JsonObject } from '../exchange/attributes.ts';
 import { BufferedBody, type Body } from '../exchange/body.ts';
-import { collect, type Collected } from '../exchange/collect.ts';
+import { collect, joinChunks } from '../exchange/collect.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import { HoldingBody } from '../exchange/holding-body.ts';
 import { holdResponse } from '../exchange/held-response.ts';
 import type { Headers } from '../exchange/headers.ts';
 import type { LlmFacts } from '../exchange/llm-facts.ts';
@@ -11,7 +12,7 @@ import { recordBody, reportBody } from '../telemetry/body-recorder.ts';
 import type { Attempt, LlmCallOptions } from './call.ts';
 import { contentsOf } from './contents/answer.ts';
 import { GatheredContents } from './contents/gathered.ts';
-import { badResponse, failureOf } from './failure.ts';
+import { badResponse, failureOf, type LlmFailure } from './failure.ts';
 import { bodyTold, clientFormat, wireFormat } from './formats/registry.ts';
 import { type ChatFormat, shownNames } from './formats.ts';
 import { parseObject } from './json.ts';
@@ -61,9 +62,11 @@ export class LlmAnswer {
   async #whole(response: HttpResponse): Promise<Refusal | null> {
     const coding = codingOf(response.headers);
     if (coding === undefined) throw badResponse('unsupported content-encoding');
-    const { result: collected, refusalFor } = await this.#collected(response.body);
-    if (collected.kind === 'failed') return refusalFor(collected.error);
-    const raw = bytesOf(collected);
+    const body = new HoldingBody(response.body);
+    response.body.pipe(body);
+    // Small answers come with their heads: what is here already needs nobody to watch over it.
+    const raw = body.ended ? allOf(body, this.#options.limitBytes) : await this.#collected(body);
+    if ('status' in raw) return raw;
     const bytes = coding === null ? raw : await this.#decoded(raw, coding);
     const { trace } = this.#exchange;
     if (trace !== null) reportBody(bytes, trace, { stage: RAW, limit: this.#options.limitBytes });
@@ -73,21 +76,26 @@ export class LlmAnswer {
     const guarding = success ? this.#guarded(answer, text, response.headers) : null;
     const guarded = guarding instanceof Promise ? await guarding : guarding;
     if (guarded?.kind === 'fail') return guarded.refusal;
-    const body = guarded?.body ?? answer;
+    const changed = guarded?.body ?? answer;
     // What nobody has to change leaves as it came, compressed as it was.
-    response.body = new BufferedBody(body === null ? raw : Buffer.from(JSON.stringify(body)));
-    if (body === null) return null;
+    response.body = new BufferedBody(changed === null ? raw : Buffer.from(JSON.stringify(changed)));
+    if (changed === null) return null;
     response.headers.remove('content-encoding');
     response.headers.remove('content-length');
     response.headers.set('content-type', 'application/json');
     return null;
   }
 
-  #collected(body: Body) {
-    return holdResponse(this.#exchange, body, {
+  async #collected(body: Body): Promise<Uint8Array | Refusal> {
+    const { limitBytes } = this.#options;
+    const { result, refusalFor } = await holdResponse(this.#exchange, body, {
       limits: this.#options,
-      read: (watched, patience) => collect(watched, this.#options.limitBytes, patience),
+      read: (watched, patience) => collect(watched, limitBytes, patience),
     });
+    if (result.kind === 'failed') return refusalFor(result.error);
+    if (result.kind === 'whole') return result.body.bytes;
+    result.rest.cancel();
+    throw tooLarge();
   }
 
   /** What guards make of an answer; null leaves it as it is. */
@@ -203,8 +211,11 @@ function isStream({ status, headers }: HttpResponse): boolean {
   return !/^(?:text\/html|application\/json)\b/i.test(headers.get('content-type') ?? '');
 }
 
-function bytesOf(collected: Exclude<Collected, { kind: 'failed' }>): Uint8Array {
-  if (collected.kind === 'whole') return collected.body.bytes;
-  collected.rest.cancel();
-  throw badResponse('response body exceeded the buffer limit');
+function allOf({ held, heldBytes }: HoldingBody, limitBytes: number): Uint8Array {
+  if (heldBytes > limitBytes) throw tooLarge();
+  return joinChunks(held);
+}
+
+function tooLarge(): LlmFailure {
+  return badResponse('response body exceeded the buffer limit');
 }

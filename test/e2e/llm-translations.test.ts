@@ -162,9 +162,11 @@ describe('a service that fails', () => {
     await expect(failed).rejects.toThrow('failed to process LLM response');
   });
 
-  test('with a page instead of a stream ends it with an error', async () => {
-    const { url } = await service({ type: 'text/html', text: '<html>hello</html>' });
-    const { anthropic } = await gatewayTo('openAI', url);
+  test('with a page instead of a stream is a bad gateway, and with one that calls itself a stream ends it', async () => {
+    const page = { text: '<html>hello</html>' };
+    const honest = await gatewayTo('openAI', (await service({ ...page, type: 'text/html' })).url);
+    await expect(honest.anthropic.messages.stream(claudeAsks).finalMessage()).rejects.toMatchObject({ status: 502 });
+    const { anthropic } = await gatewayTo('openAI', (await service(page)).url);
     await expect(anthropic.messages.stream(claudeAsks).finalMessage()).rejects.toThrow(
       'before the answer was complete',
     );
