@@ -27,12 +27,14 @@ export function anthropic({ authLocated }: ProviderSettings): Provider {
       placeCredential(exchange, authLocated);
       const { headers } = exchange.request;
       headers.set('anthropic-version', ANTHROPIC_VERSION);
-      for (const name of new Set(headers.names)) {
-        if (BROWSER.includes(name) || name.startsWith('sec-fetch-')) headers.remove(name);
-      }
+      for (const name of headers.names.filter(isBrowsers)) headers.remove(name);
     },
     excludesCache: () => true,
   };
+}
+
+function isBrowsers(name: string): boolean {
+  return BROWSER.includes(name) || name.startsWith('sec-fetch-');
 }
 
 /** What services that are made like Anthropic can do. */
