@@ -38,9 +38,32 @@ export function compileLocation(
   expressions: Expressions,
   where = 'credential location',
 ): CompiledLocation {
+  if (location.kind === 'anyOf') return firstOf(location.targets.map(compileTarget));
   if (location.kind !== 'expression') return compileTarget(location);
   const expression = expressions.compile(location.expression, where);
   return { read: (exchange) => expression.text(exchange), remove: () => {}, removeOthers: () => {} };
+}
+
+function firstOf(places: readonly CompiledTarget[]): CompiledLocation {
+  return {
+    read(exchange) {
+      for (const place of places) {
+        const found = place.read(exchange);
+        if (found !== null) return found;
+      }
+      return null;
+    },
+    remove(carrier) {
+      for (const place of places) place.remove(carrier);
+    },
+    removeOthers(carrier) {
+      const kept = places.find((place) => place.read(carrier) !== null);
+      for (const place of places) {
+        if (place === kept) place.removeOthers(carrier);
+        else place.remove(carrier);
+      }
+    },
+  };
 }
 
 /** Compiles where a credential is written to. */

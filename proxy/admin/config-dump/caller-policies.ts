@@ -51,6 +51,7 @@ export function shownRules({ rules: list }: Authorization): Shown {
 
 function place(location: CredentialLocation): Shown {
   if (location.kind === 'expression') return { expression: location.expression };
+  if (location.kind === 'anyOf') return { anyOf: location.targets.map(place) };
   const { kind, ...settings } = location;
   return { [kind]: settings };
 }

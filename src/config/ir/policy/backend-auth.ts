@@ -1,5 +1,5 @@
 import type { Secret } from '../../../shared/secret.ts';
-import type { CredentialLocation, CredentialTarget } from './credential-location.ts';
+import type { CredentialSource, CredentialTarget } from './credential-location.ts';
 import type { ServiceRef } from './policy-service.ts';
 
 /** Credentials that the gateway shows to a backend: at most one main kind, and fixed ones beside it. */
@@ -122,7 +122,7 @@ export type OAuthClientAuth =
     };
 
 export interface TokenSource {
-  readonly source: CredentialLocation;
+  readonly source: CredentialSource;
   /** A URN or another absolute URI. */
   readonly tokenType: string;
 }

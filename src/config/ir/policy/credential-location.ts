@@ -5,5 +5,10 @@ export type CredentialTarget =
   | { readonly kind: 'queryParameter'; readonly name: string }
   | { readonly kind: 'cookie'; readonly name: string };
 
-/** Where a credential is read from. An expression only reads. */
-export type CredentialLocation = CredentialTarget | { readonly kind: 'expression'; readonly expression: string };
+/** Where the file says that a credential is read from. An expression only reads. */
+export type CredentialSource = CredentialTarget | { readonly kind: 'expression'; readonly expression: string };
+
+/** Where a credential is read from; of several places, the first that has one. */
+export type CredentialLocation =
+  | CredentialSource
+  | { readonly kind: 'anyOf'; readonly targets: readonly CredentialTarget[] };

@@ -1,5 +1,6 @@
 import type { NamedBackend } from '../../ir/backend.ts';
 import type { LlmModel } from '../../ir/llm.ts';
+import type { GatewayPolicies } from '../../ir/policy.ts';
 import type { HttpRoute } from '../../ir/route.ts';
 import type { LlmProviderSpec, LlmSpec } from '../../schema/llm.ts';
 import type { Path } from '../../load/problem.ts';
@@ -8,6 +9,7 @@ import type { Context } from '../context.ts';
 import { type BindDraft, type ListenerDraft, listenerDraft } from '../listener.ts';
 import { LLM_ROUTER } from '../names.ts';
 import { guardPlace, routePolicies } from '../policy.ts';
+import { modelKeyLocation } from '../policy/credential-location.ts';
 import { promptGuard } from '../policy/prompt-guard.ts';
 import { llmModel, type Shared } from './model.ts';
 import { endpointOf } from './provider.ts';
@@ -113,10 +115,18 @@ function ownBind(context: Context, spec: LlmSpec): BindDraft {
   const place = { key: 'llm', name: 'llm', gateway: undefined, namespace: 'default', hostname: '*', path: PATH };
   const { tls, port } = spec;
   const written = { ...place, policiesPath: [...PATH, 'policies'] };
-  const draft = listenerDraft(context, { tls, protocol: undefined, ...spec.policies }, written);
+  const plain = listenerDraft(context, { tls, protocol: undefined, ...spec.policies }, written);
+  const draft = { ...plain, policies: withModelKeys(plain.policies, spec.policies) };
   draft.routes.push({ path: PATH, route: route(context, spec, { listener: draft, own: true }) });
   const path = port === undefined ? PATH : [...PATH, 'port'];
   return { port: port ?? OWN_PORT, source: 'llm', path, tunnelProtocol: 'direct', listeners: [draft] };
+}
+
+/** Keys are where libraries for models put them, unless the file says where. */
+function withModelKeys<Policies extends GatewayPolicies>(policies: Policies, spec: LlmSpec['policies']): Policies {
+  const { apiKey } = policies;
+  if (apiKey === undefined || spec?.apiKey?.location !== undefined) return policies;
+  return { ...policies, apiKey: { ...apiKey, location: modelKeyLocation } };
 }
 
 /** Every request; on a port of its own what callers have to show is asked for before. */
@@ -136,7 +146,7 @@ function route(
     namespace: 'default',
     hostnames: [],
     matches: [{ path: { kind: 'pathPrefix', value: '/' }, method: undefined, headers: [], query: [] }],
-    policies: routePolicies(context, spec, place),
+    policies: withModelKeys(routePolicies(context, spec, place), policies),
     backends: [{ weight: 1, index: 0, target: { kind: 'reference', backend: `/${LLM_ROUTER}` }, policies: {} }],
   };
 }

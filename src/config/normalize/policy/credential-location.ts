@@ -1,8 +1,20 @@
-import type { CredentialLocation, CredentialTarget } from '../../ir/policy/credential-location.ts';
+import type { CredentialLocation, CredentialSource, CredentialTarget } from '../../ir/policy/credential-location.ts';
 import type { CredentialLocationSpec } from '../../schema/policy/credential-location.ts';
 
 /** The authorization header with `Bearer `: tokens and keys. */
 export const bearerLocation: CredentialTarget = { kind: 'header', name: 'authorization', prefix: 'Bearer ' };
+
+/** Wherever libraries for language models put the key that they were given. */
+export const modelKeyLocation: CredentialLocation = {
+  kind: 'anyOf',
+  targets: [
+    bearerLocation,
+    { kind: 'header', name: 'x-api-key', prefix: '' },
+    { kind: 'header', name: 'api-key', prefix: '' },
+    { kind: 'header', name: 'x-goog-api-key', prefix: '' },
+    { kind: 'queryParameter', name: 'key' },
+  ],
+};
 
 /** The authorization header with `Basic `: user names with passwords. */
 export const basicLocation: CredentialTarget = { kind: 'header', name: 'authorization', prefix: 'Basic ' };
@@ -11,7 +23,7 @@ export const basicLocation: CredentialTarget = { kind: 'header', name: 'authoriz
 export function credentialLocation(
   spec: CredentialLocationSpec | undefined,
   fallback: CredentialTarget,
-): CredentialLocation {
+): CredentialSource {
   if (spec?.expression !== undefined) return { kind: 'expression', expression: spec.expression };
   return credentialTarget(spec, fallback);
 }

@@ -54,7 +54,9 @@ export const apiKey = object(
       ),
     location: credentialLocation
       .optional()
-      .describe('Where the key is. Default: the authorization header, after `Bearer `.'),
+      .describe(
+        'Where the key is. Default: the authorization header, after `Bearer `; under `llm` also `x-api-key`, `api-key`, `x-goog-api-key` and the query parameter `key`, the first that is there.',
+      ),
   },
   'ApiKey',
 );

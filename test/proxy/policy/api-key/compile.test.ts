@@ -31,6 +31,26 @@ function runStep(step: RequestStep, lines: readonly (readonly [string, string])[
   return { outcome, exchange, policies, messages, says: outcome.kind === 'fail' ? outcome.refusal.message : 'next' };
 }
 
+const anywhere = { kind: 'anyOf', targets: [bearer, { kind: 'queryParameter', name: 'key' }] } as const;
+
+describe('an API key that may be in several places', () => {
+  test.each([
+    ['/p?key=k1', [], 'next'],
+    ['/p?key=wrong', [['authorization', 'Bearer k1']], 'next'],
+    ['/p?key=k1', [['authorization', 'Bearer wrong']], 'api key authentication failure: invalid credentials'],
+    ['/p?key=k1', [['authorization', 'Basic wrong']], 'next'],
+    ['/p', [], 'api key authentication failure: no API Key found'],
+  ] as const)('is the first: %s with the headers %j', (target, lines, says) => {
+    expect(run({ location: anywhere }, lines, target).says).toBe(says);
+  });
+
+  test('is taken out of all of them', () => {
+    const { exchange } = run({ location: anywhere }, [['authorization', 'Bearer k1']], '/p?key=k1&a=1');
+    expect(exchange.request.target).toBe('/p?a=1');
+    expect(exchange.request.headers.has('authorization')).toBe(false);
+  });
+});
+
 const NONE = 'api key authentication failure: no API Key found';
 const INVALID = 'api key authentication failure: invalid credentials';
 
