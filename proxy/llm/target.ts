@@ -1,6 +1,8 @@
+import type { LlmService as Service } from '../../src/config/ir/index.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { LentCredentials } from '../exchange/lent-credentials.ts';
 import { pathOf, queryOf } from '../exchange/message.ts';
+import { pathModel, withPathModel } from './path-model.ts';
 import type { Plan, ProviderRequest } from './providers/contract.ts';
 import { isOpaque, upstreamOf } from './providers/plan.ts';
 import type { LlmService } from './service.ts';
@@ -44,8 +46,21 @@ function targetOf(
   }
   // An own host without a prefix speaks the client's paths, as long as it speaks the client's format.
   const own = settings.host !== undefined && pathPrefix === undefined && settings.service.kind !== 'custom';
-  if (own && plan.kind === 'native') return client;
+  if (own && plan.kind === 'native' && isPathOf(settings.service.kind, client)) return naming(facts.model, client);
   return withQuery(provider.path(facts, plan, pathPrefix), clientQuery(client, facts, plan));
+}
+
+/** Whether a client's path can be one of the service: paths of Azure and Vertex AI say what no other vendor's say. */
+function isPathOf(kind: Service['kind'], client: string): boolean {
+  if (kind === 'azure') return /^\/(?:openai|anthropic|api\/projects)\//.test(client);
+  return kind !== 'vertex' || client.includes('/projects/');
+}
+
+/** A client's path that names a model names the one that serves it. */
+function naming(model: string, client: string): string {
+  const path = pathOf(client);
+  const named = pathModel(path);
+  return named === undefined || named === model ? client : `${withPathModel(path, model)}${queryOf(client)}`;
 }
 
 /** The query of the client; `alt` belongs to the gateway where Gemini is spoken. */

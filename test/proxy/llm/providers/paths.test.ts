@@ -217,6 +217,38 @@ const overridden: readonly Row[] = [
     '/v1/messages',
   ],
   [
+    'an own host for Azure has its paths, which name the deployment',
+    { service: 'azureDated', type: 'completions', model: 'm', client: '/v1/chat/completions', settings: { host } },
+    '/openai/deployments/m/chat/completions?api-version=2024-10-21',
+  ],
+  [
+    'an own host for Vertex AI has its paths, which name the model that the body does not',
+    { service: 'vertex', type: 'messages', model: 'claude-x', client: '/v1/messages', settings: { host } },
+    '/v1/projects/p1/locations/us-central1/publishers/anthropic/models/claude-x:rawPredict',
+  ],
+  [
+    'an own host for Vertex AI leaves the path to clients of Vertex AI',
+    {
+      service: 'vertex',
+      type: 'messages',
+      model: 'claude-x',
+      client: '/v1/projects/q/locations/l/publishers/anthropic/models/claude-x:rawPredict',
+      settings: { host },
+    },
+    '/v1/projects/q/locations/l/publishers/anthropic/models/claude-x:rawPredict',
+  ],
+  [
+    'an own host has the model that serves in the path of the client',
+    {
+      service: 'gemini',
+      type: 'generateContent',
+      model: 'gemini-2.5-pro',
+      client: '/v1alpha/models/alias:generateContent?x=1',
+      settings: { host },
+    },
+    '/v1alpha/models/gemini-2.5-pro:generateContent?x=1',
+  ],
+  [
     'an own host with a prefix has the paths of the provider',
     { service: 'openai', type: 'completions', model: 'm', client: '/x', settings: { host, pathPrefix: '/api' } },
     '/api/chat/completions',
