@@ -276,7 +276,7 @@ function* blockEvents(
       return;
     case 'text':
       yield {
-        event: { type: 'content_block_start', index, content_block: { type: 'text', text: '', citations: null } },
+        event: { type: 'content_block_start', index, content_block: { type: 'text', text: '' } },
       };
       for (const piece of script.pieces) yield { event: delta({ type: 'text_delta', text: piece }), piece: true };
       return;
