@@ -1,5 +1,3 @@
-import { Busboy } from '@fastify/busboy';
-
 /** What a form says about the model. */
 export type FormModel =
   | { readonly kind: 'model'; readonly model: string }
@@ -10,14 +8,19 @@ const MAX_NAME_BYTES = 4096;
 const MAX_PARTS = 1000;
 
 /** The text field `model` of a form that is in memory as a whole. */
-export function formModel(bytes: Uint8Array, contentType: string): Promise<FormModel> {
+export async function formModel(bytes: Uint8Array, contentType: string): Promise<FormModel> {
+  // Loaded with the first form: few gateways see any.
+  const { Busboy } = await import('@fastify/busboy');
+  let form: InstanceType<typeof Busboy>;
+  try {
+    const limits = { fieldSize: MAX_NAME_BYTES, parts: MAX_PARTS };
+    form = new Busboy({ headers: { 'content-type': contentType }, limits });
+  } catch {
+    // A form without a boundary.
+    return { kind: 'invalid' };
+  }
   return new Promise((resolve) => {
     let found: FormModel = { kind: 'missing' };
-    const form = open(contentType);
-    if (form === null) {
-      resolve({ kind: 'invalid' });
-      return;
-    }
     form.on('field', (name, value, _nameTruncated, truncated) => {
       if (name === 'model' && found.kind === 'missing')
         found = truncated ? { kind: 'invalid' } : { kind: 'model', model: value };
@@ -31,18 +34,6 @@ export function formModel(bytes: Uint8Array, contentType: string): Promise<FormM
     form.on('finish', () => resolve(found));
     form.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   });
-}
-
-/** Null for a form without a boundary. */
-function open(contentType: string) {
-  try {
-    return new Busboy({
-      headers: { 'content-type': contentType },
-      limits: { fieldSize: MAX_NAME_BYTES, parts: MAX_PARTS },
-    });
-  } catch {
-    return null;
-  }
 }
 
 /** The same form with another text in its field `model`; as it is where no such part is found. */
