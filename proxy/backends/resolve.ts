@@ -136,7 +136,11 @@ export class BackendTable {
    * is that of the member. Throws a `GwError` for TLS that cannot be used.
    */
   member(key: string, target: HostTarget, policies: BackendPolicies): ResolvedBackend {
-    return this.#address({ key, target, endpoint: this.memberEndpoint(key, policies) }, policies);
+    const choice = choiceOf(policies);
+    // What the client speaks with the gateway says nothing of a service that is not asked (TLS asks).
+    const appProtocol = choice.backendTls ? undefined : 'Http11';
+    const endpoint = this.memberEndpoint(key, policies);
+    return this.#address({ key, target, endpoint, choice: { ...choice, appProtocol } }, policies);
   }
 
   /** The account of a member. */
@@ -147,13 +151,10 @@ export class BackendTable {
   #host(backend: HostBackend, policies: BackendPolicies): ResolvedBackend {
     const { key, target } = backend;
     const endpoint = this.#endpoint(hostIdentity(backend), peerOf(target), policies);
-    return this.#address({ key, target, endpoint }, policies);
+    return this.#address({ key, target, endpoint, choice: choiceOf(policies) }, policies);
   }
 
-  #address(
-    { key, target, endpoint }: { readonly key: string; readonly target: HostTarget; readonly endpoint: Endpoint },
-    policies: BackendPolicies,
-  ): ResolvedBackend {
+  #address({ key, target, endpoint, choice }: Addressed, policies: BackendPolicies): ResolvedBackend {
     const template = this.#template(policies, false);
     const authority = authorityOf(target, template.usesTls);
     const picks = new PickSet({
@@ -164,7 +165,6 @@ export class BackendTable {
       autoAuthority: authority,
     });
     for (const originKey of picks.keys()) this.#originKeys.add(originKey);
-    const choice = choiceOf(policies);
     return {
       kind: 'host',
       key,
@@ -231,6 +231,13 @@ export class BackendTable {
     if (row === undefined) throw new Error(`endpoint ${identity} has no row in the shared state`);
     return { identity, name, row, health };
   }
+}
+
+interface Addressed {
+  readonly key: string;
+  readonly target: HostTarget;
+  readonly endpoint: Endpoint;
+  readonly choice: VersionChoice;
 }
 
 function choiceOf({ http, backendTLS }: BackendPolicies): VersionChoice {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 
+import { Http2Client } from './clients.ts';
 import { Cleanup, startGateway } from './gateway.ts';
 import { chatService as newChatService, failure, llmGateway } from './llm-gateway.ts';
 import { TraceWatch } from './trace-watch.ts';
@@ -197,4 +198,18 @@ llm:
     );
     expect(text).not.toContain('sk-very-secret');
   });
+});
+
+test('a client that speaks HTTP/2 in plaintext, as the library of Bedrock does, is served by services of HTTP/1.1', async () => {
+  const service = await chatService('s');
+  const gateway = await llm(`
+  models:
+  - {name: m, provider: openAI, params: {baseUrl: "${service.url}"}}
+`);
+  const client = cleanup.add(await Http2Client.connect(`http://127.0.0.1:${gateway.port(80)}`));
+  const answer = await client.ask(
+    { ':method': 'POST', ':path': '/v1/chat/completions' },
+    JSON.stringify({ model: 'm', messages: [] }),
+  );
+  expect(answer).toMatchObject({ status: 200, text: expect.stringContaining('from s') });
 });
