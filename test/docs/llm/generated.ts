@@ -123,7 +123,10 @@ function hosts(rows: readonly Row[]): string {
     shown.map(({ label, service, model }) => {
       const provider = providerOf(service, { model, authLocated: false });
       const path = (streaming: boolean): string => {
-        const request = { routeType: 'completions', model, streaming } as const;
+        const chat = { routeType: 'completions', model, streaming } as const;
+        // Some models have responses alone.
+        const request =
+          provider.plan(chat).kind === 'unsupported' ? { ...chat, routeType: 'responses' as const } : chat;
         return provider.path(request, provider.plan(request), undefined);
       };
       const [whole, stream] = [path(false), path(true)];
