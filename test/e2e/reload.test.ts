@@ -291,7 +291,7 @@ describe('a file that is watched', () => {
     await answers('three');
     await place.replace('config.yaml', config('five'));
     await answers('five');
-    expect(place.gateway.status.rejected).toBeNull();
+    await eventually('the rejection is forgotten', () => place.gateway.status.rejected === null);
   });
 
   test('goes live when the volume that it lies in is swapped', async () => {
@@ -365,7 +365,7 @@ routes:
       expect(await certificateOf(port)).toBe(first);
       await place.replace('web.key', fixture('b.key'));
       await eventually('the pair goes live', async () => (await certificateOf(port)) !== first);
-      expect(place.gateway.status.rejected).toBeNull();
+      await eventually('the rejection is forgotten', () => place.gateway.status.rejected === null);
     });
   });
 });
