@@ -1,6 +1,6 @@
 import type { GatewayConfig, Tracing } from '../../src/config/ir/index.ts';
-import { Attributes } from '../exchange/attributes.ts';
 import type { EvalContext, Expression, Expressions } from '../expression/contract.ts';
+import { nowhere } from '../expression/nowhere.ts';
 import type { Services } from '../services/contract.ts';
 import { FieldSet } from './field-set.ts';
 import { type LabelSets, MetricLabels } from './metric-labels.ts';
@@ -170,23 +170,3 @@ function notingReads(expressions: Expressions) {
   };
   return { expressions: noting, reads };
 }
-
-const nowhere: EvalContext = {
-  connection: {
-    id: 0,
-    bind: '',
-    bindPort: 0,
-    sourceAddress: '',
-    sourcePort: 0,
-    rawAddress: '',
-    rawPort: 0,
-    destinationAddress: '',
-    destinationPort: 0,
-    tls: null,
-  },
-  request: null,
-  response: null,
-  attributes: new Attributes(),
-  progress: null,
-  trace: null,
-};

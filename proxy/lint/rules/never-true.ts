@@ -1,4 +1,5 @@
 import { createExpressions } from '../../expression/expressions.ts';
+import { nowhere } from '../../expression/nowhere.ts';
 import type { Expr } from '../../../src/cel/syntax/ast.ts';
 import { parts, pathOf, treeOf, variablesOf } from '../expression-tree.ts';
 import type { Found, LintRule } from '../finding.ts';
@@ -66,38 +67,9 @@ function constantlyFalse(tree: Expr, source: string, path: Path): Why | null {
   // Switched off on purpose: there is no shorter way to say so.
   if (tree.kind === 'literal' && SWITCHES.has(path.at(-1) ?? '')) return null;
   if (variablesOf(tree).size > 0 || [...parts(tree)].some((part) => part.kind === 'call')) return null;
-  const value = createExpressions().compile(source, 'lint').isTrue(NOTHING);
+  const value = createExpressions().compile(source, 'lint').isTrue(nowhere);
   return value ? null : { message: 'it reads nothing of the request', hint: 'leave it out, or name what it is about' };
 }
-
-const NOTHING: Parameters<ReturnType<ReturnType<typeof createExpressions>['compile']>['isTrue']>[0] = {
-  connection: {
-    id: 0,
-    bind: '',
-    bindPort: 0,
-    sourceAddress: '',
-    sourcePort: 0,
-    rawAddress: '',
-    rawPort: 0,
-    destinationAddress: '',
-    destinationPort: 0,
-    tls: null,
-  },
-  request: null,
-  response: null,
-  attributes: {
-    jwt: null,
-    apiKey: null,
-    basicAuth: null,
-    extauthz: null,
-    extproc: null,
-    metadata: null,
-    llmRequest: null,
-    llm: null,
-  },
-  progress: null,
-  trace: null,
-};
 
 /** A comparison with a literal that the field cannot have, where the whole depends on it. */
 function impossible(tree: Expr): Why | null {
