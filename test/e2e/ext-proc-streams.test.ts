@@ -487,8 +487,9 @@ describe('messages of other kinds', () => {
   });
 });
 
-describe('a body of 20 MiB', () => {
-  const size = 20 * 1024 * 1024;
+describe('a body of 40 MiB', () => {
+  // Well above what the sockets of the system take by themselves on the way.
+  const size = 40 * 1024 * 1024;
   const block = Buffer.alloc(64 * 1024, 'abcdefgh');
   const whole = createHash('sha256');
   for (let i = 0; i < size; i += block.length) whole.update(block);
@@ -513,7 +514,7 @@ describe('a body of 20 MiB', () => {
     const upload = await slowUpload(gateway.http, size, block);
     await eventually('the processor was asked', () => paused.length === 1);
     // Windows of three connections, and buffers of as many sockets: far less than the body.
-    expect(await settled('the upload', upload.written)).toBeLessThan(size * 0.9);
+    expect(await settled('the upload', upload.written)).toBeLessThan(size / 2);
     paused[0]?.call.resume();
     expect(await upload.answer).toContain(digest);
     await nothingOpen(service);
@@ -535,7 +536,7 @@ describe('a body of 20 MiB', () => {
     });
     const upload = await slowUpload(gateway.http, size, block);
     await eventually('the upstream was asked', () => held.length === 1);
-    expect(await settled('the upload', upload.written)).toBeLessThan(size * 0.9);
+    expect(await settled('the upload', upload.written)).toBeLessThan(size / 2);
     for (const resume of held) resume();
     expect(await upload.answer).toContain(digest);
     await nothingOpen(service);
@@ -560,7 +561,7 @@ describe('a body of 20 MiB', () => {
       },
     });
     const response = await fetch(`http://127.0.0.1:${gateway.http}/a`);
-    expect(await settled('the download', () => written)).toBeLessThan(size * 0.9);
+    expect(await settled('the download', () => written)).toBeLessThan(size / 2);
     const sum = createHash('sha256');
     for await (const chunk of response.body ?? []) sum.update(chunk);
     expect(sum.digest('hex')).toBe(digest);
