@@ -125,10 +125,11 @@ async function backOff(flight: InFlight, backoffMs: number): Promise<Refusal | n
 /** One call: backend policies, the choice of an endpoint, the request out and the response head in. */
 async function attempt(flight: InFlight, backend: BackendProgram): Promise<UpstreamAnswer> {
   if (backend.llm !== null) return attemptLlm(flight, backend, backend.llm);
-  const stopped = await meetPolicies(flight, backend);
+  const stopped = backend.pipeline.request.length === 0 ? null : await meetPolicies(flight, backend);
   if (stopped !== null) return stopped;
-  if (backend.resolved.kind === 'internal') return callAdminRouter(flight, backend.resolved.internalPath);
-  return dispatch(flight, backend, backend.resolved);
+  const { resolved } = backend;
+  if (resolved.kind === 'internal') return callAdminRouter(flight, resolved.internalPath);
+  return dispatch(flight, backend, { resolved, affinity: affinityOf(flight.exchange, backend) });
 }
 
 /** One call of a language model: one of the backend's services, the request as it wants it, the answer as the client does. */
@@ -136,19 +137,21 @@ async function attemptLlm(flight: InFlight, backend: BackendProgram, llm: LlmBac
   const { exchange } = flight;
   const call = flight.llm;
   if (call === null) throw new Error('a call of a language model has not begun');
-  const member = llm.choose(affinityOf(exchange, backend));
+  const affinity = affinityOf(exchange, backend);
+  const member = llm.choose(affinity);
   if (!('program' in member)) return { kind: 'refused', refusal: member, error: null };
   const { service, program } = member;
   flight.backend = program;
-  const stopped = await meetPolicies(flight, program);
+  const stopped = program.pipeline.request.length === 0 ? null : await meetPolicies(flight, program);
   if (stopped !== null) return stopped;
-  const outcome = await call.request(service);
+  const asking = call.request(service);
+  const outcome = asking instanceof Promise ? await asking : asking;
   if (outcome.kind !== 'next') exchange.lent?.withdraw(exchange.request);
   if (outcome.kind === 'fail') return { kind: 'refused', refusal: outcome.refusal, error: null };
   if (outcome.kind === 'respond') return { kind: 'policy', policy: outcome.policy, response: outcome.response };
   const refused = await meetTokenLimits(flight, call);
   if (refused !== null) return refused;
-  const answer = await dispatch(flight, program, member.resolved(call.asked));
+  const answer = await dispatch(flight, program, { resolved: member.resolved(call.asked), affinity });
   if (answer.kind !== 'response') return answer;
   const refusal = await call.answer(answer.response);
   return refusal === null ? answer : { kind: 'refused', refusal, error: null };
@@ -172,7 +175,6 @@ async function meetTokenLimits(flight: InFlight, { asked: { routeType } }: LlmCa
 /** Backend policies; null when the call may be made. */
 async function meetPolicies(flight: InFlight, { pipeline }: BackendProgram): Promise<UpstreamAnswer | null> {
   const { exchange } = flight;
-  if (pipeline.request.length === 0) return null;
   const running = runRequest(pipeline.request, exchange);
   const outcome = running instanceof Promise ? await running : running;
   if (outcome.kind !== 'next') exchange.lent?.withdraw(exchange.request);
@@ -182,12 +184,15 @@ async function meetPolicies(flight: InFlight, { pipeline }: BackendProgram): Pro
 }
 
 /** Chooses an endpoint and sends the request as it is now. */
-async function dispatch(flight: InFlight, backend: BackendProgram, resolved: ResolvedBackend): Promise<UpstreamAnswer> {
+async function dispatch(
+  flight: InFlight,
+  backend: BackendProgram,
+  { resolved, affinity }: { readonly resolved: ResolvedBackend; readonly affinity: string | undefined },
+): Promise<UpstreamAnswer> {
   const { exchange } = flight;
   const { request, connection } = exchange;
   const target = dynamicTarget(exchange, backend);
   if (target === null) return { kind: 'refused', refusal: noDynamicTarget, error: null };
-  const affinity = affinityOf(exchange, backend);
   const picked = resolved.pick({
     authority: request.authority,
     scheme: request.scheme,

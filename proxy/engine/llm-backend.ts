@@ -39,6 +39,7 @@ export interface MemberCompiler {
 /** Services that stand in for each other: groups in order of preference, the better of two draws inside a group. */
 export class LlmBackend {
   readonly members: readonly LlmMember[];
+  readonly services: readonly LlmService[];
   readonly #buckets: readonly Bucket<LlmMember>[];
   readonly #balance: MemberCompiler['balance'];
 
@@ -46,6 +47,7 @@ export class LlmBackend {
   constructor(backend: AiBackend, compiler: MemberCompiler) {
     const groups = backend.groups.map((group) => group.map((provider) => compileMember(provider, compiler)));
     this.members = groups.flat();
+    this.services = this.members.map(({ service }) => service);
     this.#buckets = compileBuckets(groups);
     this.#balance = compiler.balance;
   }

@@ -218,11 +218,11 @@ async function forwardTo(
 }
 
 /** Reads what has to be understood of a request to a language model. */
-function beginLlm(flight: InFlight, { members }: LlmBackend, read: ReadRequest | null): Promise<Refusal | null> {
+function beginLlm(flight: InFlight, { services }: LlmBackend, read: ReadRequest | null): Promise<Refusal | null> {
   const { llmContents: contents, config } = flight.engine;
   const { streamIdleTimeoutMs } = config.frontend.http;
   flight.llm = new LlmCall(flight.exchange, { ...readOptions(flight), contents, streamIdleTimeoutMs }, read);
-  return flight.llm.read(members.map(({ service }) => service));
+  return flight.llm.read(services);
 }
 
 function readOptions({ engine }: InFlight): ReadOptions {
