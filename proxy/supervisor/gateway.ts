@@ -1,30 +1,17 @@
-import type { ExplainQuestion, Explanation } from '../../src/admin/protocol/explanation.ts';
 import type { ConfigStatus } from '../../src/admin/protocol/status.ts';
 import type { GatewayConfig, ProcessConfig } from '../../src/config/ir/index.ts';
 import { GwError, messageOf } from '../../src/shared/errors.ts';
 import { Logger, type Log } from '../../src/shared/log.ts';
 import type { AdminCall, AdminReply } from '../admin/admin-call.ts';
-import { configDumpEndpoint } from '../admin/config-dump/endpoint.ts';
-import { configStatusEndpoint } from '../admin/config-status.ts';
-import type { Endpoint } from '../admin/endpoint.ts';
 import { reserveAll } from '../shared-rows/reserved-rows.ts';
-import { explainEndpoint } from '../admin/explain.ts';
-import { indexEndpoint } from '../admin/index-page.ts';
 import { logControl, LogLevels } from '../admin/log-levels.ts';
-import { loggingEndpoint } from '../admin/logging.ts';
-import { memoryEndpoint } from '../admin/memory.ts';
-import { pprofEndpoints } from '../admin/pprof-mount.ts';
-import { quitEndpoint } from '../admin/quit.ts';
 import { AdminRouter } from '../admin/router.ts';
-import { tasksEndpoint } from '../admin/tasks.ts';
-import { traceEndpoint } from '../admin/trace.ts';
 import { TraceHub } from '../admin/trace-hub.ts';
 import { systemClock } from '../exchange/wait.ts';
 import { RemoteResources } from '../resources/remote-resources.ts';
 import { LogWriter, type LogSink } from '../telemetry/log-writer.ts';
-import { processMetrics } from '../telemetry/process-metrics.ts';
 import { descriptorSink } from '../telemetry/stdout-sink.ts';
-import { trafficFamilies, withoutRemoved } from '../telemetry/traffic-families.ts';
+import { AdminView } from './admin-view.ts';
 import { ConfigHistory } from './config-history.ts';
 import type { ConfigProvider, ConfigWatch, ReadConfig } from './config-provider.ts';
 import type { BoundAddress, CreateDataPlane } from './data-plane.ts';
@@ -34,7 +21,6 @@ import { EndpointRows } from './endpoint-state.ts';
 import { HeartbeatWatch } from './heartbeat.ts';
 import { LocalServers, type LocalAddresses } from './local-servers.ts';
 import { probePort } from './port-probe.ts';
-import { profiledThreads } from './profiled-threads.ts';
 import { ReloadQueue } from './reload-queue.ts';
 import { returnMemory } from './return-memory.ts';
 import { RuntimeFacts } from './runtime-facts.ts';
@@ -42,10 +28,8 @@ import { SeriesTotals } from './shared-metrics.ts';
 import { engineModule, initialFilter, sharedRandom } from './start-values.ts';
 import type { DataNoteHandlers, ThreadHandle } from './thread-handle.ts';
 import { TraceGate } from './trace-gate.ts';
-import { versionFacts, type BuildFacts } from './version-facts.ts';
+import type { BuildFacts } from './version-facts.ts';
 import { aborted, pause } from './waiting.ts';
-
-const RUNTIME_TIMEOUT_MS = 1000;
 
 export interface GatewayOptions {
   readonly provider: ConfigProvider;
@@ -91,6 +75,7 @@ export class Gateway {
   readonly #heartbeats: HeartbeatWatch;
   readonly #threads: DataThreads;
   readonly #resources: RemoteResources;
+  readonly #view: AdminView;
   readonly #router: AdminRouter;
   readonly #stop = new AbortController();
   readonly #done: PromiseWithResolvers<void> = Promise.withResolvers();
@@ -121,7 +106,22 @@ export class Gateway {
     this.#resources = RemoteResources.open(this.#logger.scope('resources'), (contents) =>
       this.#threads.publish(contents),
     );
-    this.#router = new AdminRouter(this.#endpoints(), this.#logger.scope('admin'));
+    this.#view = new AdminView({
+      build: options.build,
+      process: this.#process,
+      history: this.#history,
+      threads: this.#threads,
+      inThread: options.inThread === true,
+      rows: this.#rows,
+      buckets: this.#buckets,
+      resources: this.#resources,
+      hub: this.#hub,
+      levels: this.#levels,
+      totals: this.#totals,
+      runtime: this.#runtime,
+      quit: () => this.#quit(),
+    });
+    this.#router = new AdminRouter(this.#view.endpoints(), this.#logger.scope('admin'));
   }
 
   /**
@@ -193,7 +193,7 @@ export class Gateway {
     this.#local = await LocalServers.open({
       config: this.#process,
       router: this.#router,
-      collect: () => this.#collect(),
+      collect: () => this.#view.metrics(),
       pending: () => this.#pending(),
       log: this.#logger.scope('readiness'),
     });
@@ -303,81 +303,6 @@ export class Gateway {
       },
       series: (registration) => this.#totals.register(thread.id, registration),
     };
-  }
-
-  #endpoints(): Endpoint[] {
-    const endpoints = [
-      configDumpEndpoint(() => this.#dumpFacts()),
-      configStatusEndpoint(() => this.status),
-      traceEndpoint(this.#hub, (expression) => this.#checkFilter(expression)),
-      loggingEndpoint(this.#levels),
-      memoryEndpoint(() => this.#runtimes()),
-      tasksEndpoint(() =>
-        this.#threads.all.map((thread) => ({
-          name: thread.name,
-          tasks: (timeoutMs) => thread.call('tasks', null, timeoutMs),
-        })),
-      ),
-      ...pprofEndpoints(this.#profiles()),
-      explainEndpoint((question) => this.#explain(question)),
-      quitEndpoint(() => this.#quit()),
-    ];
-    return [indexEndpoint(endpoints, this.#options.build.version), ...endpoints];
-  }
-
-  /** The engine is loaded with the first question; it looks at copies, so that nothing live is changed. */
-  async #explain(question: ExplainQuestion): Promise<Explanation> {
-    const { explainRequest } = await import('../explain/explain.ts');
-    const config = { ...this.#history.live.config, process: this.#process };
-    return explainRequest(config, question, {
-      contents: this.#resources.contents(config),
-      endpoints: this.#rows.copy(config),
-      buckets: this.#buckets.copy(config),
-    });
-  }
-
-  async #checkFilter(expression: string): Promise<void> {
-    const { checkArrivalExpression } = await import('../expression/arrival.ts');
-    checkArrivalExpression(expression, this.#process);
-  }
-
-  #profiles() {
-    let loading: Promise<import('../admin/pprof/pprof-endpoints.ts').PprofEndpoints> | undefined;
-    return () => {
-      loading ??= import('../admin/pprof/pprof-endpoints.ts').then(
-        ({ PprofEndpoints }) => new PprofEndpoints(profiledThreads(() => this.#threads.all)),
-      );
-      return loading;
-    };
-  }
-
-  #dumpFacts() {
-    const { config, revision } = this.#history.live;
-    const ports = new Map(this.#threads.addresses.map(({ bindKey, port }) => [bindKey, port]));
-    return {
-      config: { ...config, process: this.#process },
-      revision,
-      live: this.#rows.live(Date.now()),
-      portOf: (bindKey: string) => ports.get(bindKey) ?? 0,
-      version: versionFacts(this.#options.build),
-      threads: this.#threads.all.length,
-    };
-  }
-
-  async #runtimes() {
-    const workers = this.#options.inThread === true ? [] : await this.#threads.runtimes(RUNTIME_TIMEOUT_MS);
-    return [this.#runtime.read(), ...workers];
-  }
-
-  async #collect() {
-    const facts = {
-      version: this.#options.build.version,
-      configSynchronized: this.#history.synchronized,
-      runtimes: await this.#runtimes(),
-    };
-    const labels = this.#process.metrics.add.map(([label]) => label);
-    const families = [...(await processMetrics(facts)), ...trafficFamilies(this.#totals, labels)];
-    return withoutRemoved(families, this.#process.metrics.remove);
   }
 
   #pending(): string[] {
