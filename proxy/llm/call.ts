@@ -209,7 +209,7 @@ export class LlmCall {
     if (type === 'generateContent' && streaming && !ASKS_EVENTS.test(exchange.request.target))
       throw badRequest('a stream of generateContent needs `alt=sse` in its query');
     const plan = service.provider.plan(facts);
-    if (plan.kind === 'unsupported') throw unsupported(service, type);
+    if (plan.kind === 'unsupported') throw unsupported(service, type, model);
     this.#tell(named, facts);
     const enriched = service.enrich === null ? named : service.enrich(exchange, named, type);
     const guard = isChat(type) ? service.guards.request : null;
@@ -362,9 +362,10 @@ export interface Attempt {
   readonly streaming: boolean;
 }
 
-function unsupported({ provider }: LlmService, type: RouteType): LlmFailure {
+function unsupported({ provider }: LlmService, type: RouteType, model = ''): LlmFailure {
   const what = isOpaque(type) ? type : shownNames[type];
-  return badRequest(`unsupported conversion: ${provider.identity} cannot take ${what} requests`);
+  const which = model === '' ? '' : ` for the model ${JSON.stringify(model)}`;
+  return badRequest(`unsupported conversion: ${provider.identity} cannot take ${what} requests${which}`);
 }
 
 function failed(error: unknown): Outcome {

@@ -3,6 +3,7 @@ import type { LlmService } from '../../../src/config/ir/index.ts';
 import { ANTHROPIC_VERSION, anthropicPlan, anthropicSuffix } from './anthropic.ts';
 import { bearerOf, moveBearer } from './bearer.ts';
 import { openaiCompletions } from './completions-body.ts';
+import type { RouteType } from '../route-type.ts';
 import type { Provider, ProviderRequest, ProviderSettings } from './contract.ts';
 import { afterPrefix, openaiPlan, openaiSuffix } from './openai.ts';
 import { segment } from './path-text.ts';
@@ -13,7 +14,8 @@ type Azure = LlmService & { readonly kind: 'azure' };
 /** Azure: OpenAI's models by deployments or by their names, and in Foundry also Claude. */
 export function azure(service: Azure, { model: configured, authLocated }: ProviderSettings): Provider {
   const host = hostFor(service);
-  const speaksClaude = ({ model }: ProviderRequest): boolean => service.resourceType === 'foundry' && isClaude(model);
+  const speaksClaude = ({ routeType, model }: ProviderRequest): boolean =>
+    service.resourceType === 'foundry' && isClaude(model) && !ofOpenai.has(routeType);
   return {
     identity: 'azure',
     hosts: [host],
@@ -38,6 +40,9 @@ export function azure(service: Azure, { model: configured, authLocated }: Provid
     excludesCache: (_model, plan) => upstreamFormat(plan) === 'messages',
   };
 }
+
+/** Anthropic has none of them: Foundry has them at its other address, whatever a deployment is called. */
+const ofOpenai: ReadonlySet<RouteType> = new Set<RouteType>(['embeddings', 'rerank']);
 
 function isClaude(model: string): boolean {
   return model.toLowerCase().startsWith('claude');

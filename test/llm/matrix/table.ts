@@ -83,7 +83,7 @@ export const bodyTable: Readonly<Record<string, BodyWays>> = {
   openai: likeOpenai,
   azure: likeOpenai,
   'azure-deployment': likeOpenai,
-  'azure-claude': likeClaude,
+  'azure-claude': { ...likeClaude, embeddings: 'native', rerank: 'native' },
   anthropic: likeClaude,
   gemini: { embeddings: 'native', rerank: null, anthropicTokenCount: 'local', geminiCountTokens: 'native' },
   'vertex-claude': { ...vertex, anthropicTokenCount: 'native' },

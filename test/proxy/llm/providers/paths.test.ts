@@ -153,6 +153,16 @@ const usual: readonly Row[] = [
     '/anthropic/v1/messages/count_tokens',
   ],
   [
+    'azure: embeddings of a Foundry deployment that is called like Claude',
+    { service: 'foundryProject', type: 'embeddings', model: 'claude-x' },
+    '/api/projects/lab/openai/v1/embeddings',
+  ],
+  [
+    'azure: rerank of a Foundry deployment that is called like Claude',
+    { service: 'foundry', type: 'rerank', model: 'claude-x' },
+    '/api/projects/acme/openai/v1/rerank',
+  ],
+  [
     'azure: Claude is nothing special at OpenAI resources',
     { service: 'azure', type: 'completions', model: 'claude-x' },
     '/openai/v1/chat/completions',
