@@ -1,4 +1,5 @@
 import type { LlmService as Service } from '../../src/config/ir/index.ts';
+import { removeParameter } from '../credentials/query.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { LentCredentials } from '../exchange/lent-credentials.ts';
 import { pathOf, queryOf } from '../exchange/message.ts';
@@ -13,13 +14,19 @@ export function withTarget(
   { service, facts, plan }: { readonly service: LlmService; readonly facts: ProviderRequest; readonly plan: Plan },
 ): void {
   const { request } = exchange;
-  request.target = targetOf(request.target, { service, facts, plan });
+  const client = service.hasCredential ? withoutClientKeys(exchange) : request.target;
+  request.target = targetOf(client, { service, facts, plan });
   service.provider.headers(exchange, facts, plan);
   if (service.hasCredential) hideClientKeys(exchange);
 }
 
 /** Where the libraries of vendors put the keys that they show to the gateway. */
 const CLIENT_KEYS = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'x-amz-security-token'];
+
+/** And in the query: Google's, Azure's and everybody's. */
+const CLIENT_PARAMETERS = ['key', 'api-key', 'access_token'];
+/** Browsers cannot write headers of a web socket: OpenAI's library writes the key among its protocols. */
+const KEY_PROTOCOL = /^openai-insecure-api-key\./;
 
 /** A service that has a credential of the gateway's sees none of the client's, which are for the gateway alone. */
 function hideClientKeys(exchange: Pick<Exchange, 'request' | 'lent'>): void {
@@ -30,6 +37,26 @@ function hideClientKeys(exchange: Pick<Exchange, 'request' | 'lent'>): void {
     (exchange.lent ??= new LentCredentials()).lendHeader(request, name);
     request.headers.remove(name);
   }
+  if (request.upgrade !== null) hideKeyProtocol(exchange);
+}
+
+function hideKeyProtocol(exchange: Pick<Exchange, 'request' | 'lent'>): void {
+  const { request } = exchange;
+  const asked = request.headers.getAll('sec-websocket-protocol').flatMap((value) => value.split(','));
+  const others = asked.map((each) => each.trim()).filter((each) => !KEY_PROTOCOL.test(each));
+  if (others.length === asked.length) return;
+  (exchange.lent ??= new LentCredentials()).lendHeader(request, 'sec-websocket-protocol');
+  if (others.length === 0) request.headers.remove('sec-websocket-protocol');
+  else request.headers.set('sec-websocket-protocol', others.join(', '));
+}
+
+/** The target that the client sent, without its keys; the gateway's own credential stays. */
+function withoutClientKeys({ request, lent }: Pick<Exchange, 'request' | 'lent'>): string {
+  if (!request.target.includes('?')) return request.target;
+  return CLIENT_PARAMETERS.filter((name) => lent?.parameters.has(name) !== true).reduce(
+    removeParameter,
+    request.target,
+  );
 }
 
 function targetOf(

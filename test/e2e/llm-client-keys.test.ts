@@ -42,7 +42,7 @@ const libraries: readonly (readonly [string, (url: string, apiKey: string) => Pr
   ],
 ];
 
-async function gatewayWith({ own = false, location = '' } = {}) {
+async function gatewayWith({ own = false, location = '', policies = true } = {}) {
   const openai = cleanup.add(await startProvider('openai'));
   const gemini = cleanup.add(await startProvider('gemini'));
   const gateway = cleanup.add(
@@ -50,7 +50,7 @@ async function gatewayWith({ own = false, location = '' } = {}) {
 ${own ? '' : 'gateways: {default: {port: 4000}}'}
 llm:
   ${own ? 'port: 4000' : ''}
-  policies: {apiKey: {keys: [{key: sk-team}]${location}}}
+  ${policies ? `policies: {apiKey: {keys: [{key: sk-team}]${location}}}` : ''}
   models:
   - {name: "gpt-*", provider: openAI, params: {apiKey: provider-key, baseUrl: "${openai.url}/v1"}}
   - {name: "gemini-*", provider: gemini, params: {apiKey: provider-key, baseUrl: "${gemini.url}"}}
@@ -88,6 +88,16 @@ test('a key in the query is taken out of it', async () => {
   const path = '/v1beta/models/gemini-2.5-pro:generateContent?key=sk-team';
   expect(await ask(port, path, { method: 'POST', body })).toMatchObject({ status: 200 });
   expect(JSON.stringify(seen())).not.toContain('sk-team');
+});
+
+test('keys that nobody asks for do not reach a provider that is shown one of the gateway’s', async () => {
+  const { port, seen } = await gatewayWith({ policies: false });
+  const body = JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] });
+  const headers = { authorization: 'Bearer theirs', 'x-api-key': 'theirs', 'x-goog-api-key': 'theirs' };
+  const path = '/v1beta/models/gemini-2.5-pro:generateContent?key=theirs&$fields=candidates';
+  expect(await ask(port, path, { method: 'POST', headers, body })).toMatchObject({ status: 200 });
+  expect(seen()[0]?.target).toBe('/v1beta/models/gemini-2.5-pro:generateContent?$fields=candidates');
+  expect(JSON.stringify(seen())).not.toContain('theirs');
 });
 
 test('a place that the file names is the only one', async () => {

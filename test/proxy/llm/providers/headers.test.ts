@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { LentCredentials } from '../../../../proxy/exchange/lent-credentials.ts';
+import { withTarget } from '../../../../proxy/llm/target.ts';
 import { type Case, made } from './provider-case.ts';
 
 type Row = readonly [what: string, row: Case, headers: Readonly<Record<string, string>>];
@@ -173,6 +174,47 @@ describe('the headers of a request', () => {
     headers.set('authorization', 'Bearer theirs');
     provider.headers(exchange, request, plan);
     expect(headers.get('x-api-key')).toBe('ours');
+  });
+});
+
+describe('keys of clients', () => {
+  const keyed = '/v1beta/models/m:generateContent?key=theirs&x=1&%6Bey=theirs&api-key=theirs&access_token=theirs';
+  const row = { service: 'gemini', type: 'generateContent', model: 'm', client: keyed } as const;
+
+  test('in the query stay with the gateway where it has a credential of its own', () => {
+    const { request } = made({ ...row, hasCredential: true }).exchange;
+    expect(request.target).toBe('/v1beta/models/m:generateContent?x=1');
+  });
+
+  test('in the query go on where it has none', () => {
+    expect(made(row).exchange.request.target).toContain('?key=theirs&x=1');
+  });
+
+  test.each(['passthrough', 'detect', 'realtime'] as const)('in the query of %s stay with it, too', (type) => {
+    const client = '/v1/files?key=theirs';
+    expect(made({ service: 'openai', type, client, hasCredential: true }).exchange.request.target).not.toContain('key');
+  });
+
+  test.each([
+    ['realtime, openai-insecure-api-key.sk-theirs, openai-beta.realtime-v1', 'realtime, openai-beta.realtime-v1'],
+    ['openai-insecure-api-key.sk-theirs', undefined],
+    ['realtime', 'realtime'],
+  ])('among the protocols of a web socket, %p, stay with it', (asked, left) => {
+    const headers = { 'sec-websocket-protocol': asked };
+    const session = { service: 'openai', type: 'realtime', headers, upgrade: 'websocket' } as const;
+    const { request } = made({ ...session, hasCredential: true }).exchange;
+    expect(request.headers.get('sec-websocket-protocol')).toBe(left);
+    expect(made(session).exchange.request.headers.get('sec-websocket-protocol')).toBe(asked);
+  });
+
+  test('of the gateway are left where they were written', () => {
+    const { request: facts, plan, exchange, compiled } = made({ ...row, hasCredential: true });
+    const lent = new LentCredentials();
+    lent.lendParameter(exchange.request, 'key');
+    exchange.lent = lent;
+    exchange.request.target = '/x?key=ours&access_token=theirs';
+    withTarget(exchange, { service: compiled, facts, plan });
+    expect(exchange.request.target).toBe('/v1beta/models/m:generateContent?key=ours');
   });
 });
 

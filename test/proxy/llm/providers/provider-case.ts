@@ -57,6 +57,9 @@ export interface Case {
   readonly settings?: Partial<AiProvider>;
   readonly authLocated?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The gateway has a credential of its own. */
+  readonly hasCredential?: boolean;
+  readonly upgrade?: string;
 }
 
 export interface Made {
@@ -64,6 +67,7 @@ export interface Made {
   readonly request: ProviderRequest;
   readonly plan: Plan;
   readonly exchange: Pick<Exchange, 'request' | 'lent'>;
+  readonly compiled: Compiled;
 }
 
 /** What becomes of a request at its provider: target and headers. */
@@ -80,7 +84,7 @@ export function made(row: Case): Made {
     version: 'HTTP/1.1',
     headers: Headers.from(Object.entries(row.headers ?? {})),
     body: emptyBody,
-    upgrade: null,
+    upgrade: row.upgrade ?? null,
   };
   const exchange: Pick<Exchange, 'request' | 'lent'> = { request: http, lent: null };
   const own: AiProvider = {
@@ -95,7 +99,7 @@ export function made(row: Case): Made {
     settings: own,
     provider,
     types: [],
-    hasCredential: false,
+    hasCredential: row.hasCredential ?? false,
     policy: {},
     mutate: null,
     alias: (name) => name,
@@ -104,5 +108,5 @@ export function made(row: Case): Made {
     finalize: null,
   };
   withTarget(exchange, { service: compiled, facts: request, plan });
-  return { provider, request, plan, exchange };
+  return { provider, request, plan, exchange, compiled };
 }
