@@ -13,6 +13,8 @@ export interface Carrier {
 
 /** A place that a credential is written to. */
 export interface CompiledTarget {
+  /** The name of what `read` reads. */
+  placeOf(carrier: Carrier): string | null;
   /** What is there; null when there is nothing, or not in the expected form. */
   read(carrier: Carrier): string | null;
   /** Takes away every credential of this place. */
@@ -26,6 +28,8 @@ export interface CompiledTarget {
 /** A place that a credential is read from. */
 export interface CompiledLocation {
   read(exchange: Carrier & EvalContext): string | null;
+  /** Name of the header, query parameter or cookie that `read` reads; null for an expression, and where nothing is. */
+  placeOf(carrier: Carrier): string | null;
   /** Takes away every credential of this place; an expression leaves the request as it is. */
   remove(carrier: Carrier): void;
   /** Takes away every credential of this place but the one that `read` gives. */
@@ -41,7 +45,12 @@ export function compileLocation(
   if (location.kind === 'anyOf') return firstOf(location.targets.map(compileTarget));
   if (location.kind !== 'expression') return compileTarget(location);
   const expression = expressions.compile(location.expression, where);
-  return { read: (exchange) => expression.text(exchange), remove: () => {}, removeOthers: () => {} };
+  return {
+    read: (exchange) => expression.text(exchange),
+    placeOf: () => null,
+    remove: () => {},
+    removeOthers: () => {},
+  };
 }
 
 function firstOf(places: readonly CompiledTarget[]): CompiledLocation {
@@ -53,6 +62,7 @@ function firstOf(places: readonly CompiledTarget[]): CompiledLocation {
       }
       return null;
     },
+    placeOf: (carrier) => places.find((place) => place.read(carrier) !== null)?.placeOf(carrier) ?? null,
     remove(carrier) {
       for (const place of places) place.remove(carrier);
     },
@@ -69,9 +79,11 @@ function firstOf(places: readonly CompiledTarget[]): CompiledLocation {
 /** Compiles where a credential is written to. */
 export function compileTarget(target: CredentialTarget): CompiledTarget {
   const { name } = target;
+  const placeOf = (): string => name;
   switch (target.kind) {
     case 'header':
       return {
+        placeOf,
         read: ({ request }) => readHeader(request.headers, name, target.prefix),
         remove: ({ request }) => void request.headers.remove(name),
         removeOthers: ({ request }) => keepFirstHeader(request.headers, name),
@@ -79,6 +91,7 @@ export function compileTarget(target: CredentialTarget): CompiledTarget {
       };
     case 'queryParameter':
       return {
+        placeOf,
         read: ({ request }) => readParameter(request.target, name),
         remove: ({ request }) => void (request.target = removeParameter(request.target, name)),
         removeOthers: ({ request }) => void (request.target = keepFirstParameter(request.target, name)),
@@ -89,6 +102,7 @@ export function compileTarget(target: CredentialTarget): CompiledTarget {
       };
     case 'cookie':
       return {
+        placeOf,
         read: ({ request }) => readCookie(request.headers, name),
         remove: ({ request }) => removeCookie(request.headers, name),
         removeOthers: ({ request }) => keepFirstCookie(request.headers, name),

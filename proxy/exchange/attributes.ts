@@ -12,6 +12,8 @@ export interface VerifiedJwt {
 
 export interface VerifiedApiKey {
   readonly key: Secret;
+  /** Name of the header, query parameter or cookie that had it; null for another place. */
+  readonly place: string | null;
   readonly metadata: JsonObject;
   /** Models that it may ask for, as names or patterns; undefined: all. */
   readonly allowedModels?: readonly string[] | undefined;

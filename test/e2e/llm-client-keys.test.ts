@@ -1,7 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import OpenAI from 'openai';
+import { CohereClientV2 } from 'cohere-ai';
+import OpenAI, { AzureOpenAI } from 'openai';
 // Google's client looks for the dispatcher that this leaves in the globals, which Node's own leaves in another context.
 import 'undici';
 
@@ -88,6 +89,52 @@ test('a key in the query is taken out of it', async () => {
   const path = '/v1beta/models/gemini-2.5-pro:generateContent?key=sk-team';
   expect(await ask(port, path, { method: 'POST', body })).toMatchObject({ status: 200 });
   expect(JSON.stringify(seen())).not.toContain('sk-team');
+});
+
+/** Each library, with what it understands of a list of models. */
+const lists: readonly (readonly [string, (url: string, apiKey: string) => Promise<readonly unknown[]>])[] = [
+  [
+    'OpenAI',
+    async (url, apiKey) => (await new OpenAI({ baseURL: `${url}/v1`, apiKey }).models.list()).data.map(({ id }) => id),
+  ],
+  [
+    'OpenAI for Azure',
+    async (endpoint, apiKey) => {
+      const client = new AzureOpenAI({ endpoint, apiKey, apiVersion: '2024-10-21' });
+      return (await client.models.list()).data.map(({ id }) => id);
+    },
+  ],
+  [
+    'Anthropic',
+    async (baseURL, apiKey) => (await new Anthropic({ baseURL, apiKey }).models.list()).data.map(({ id }) => id),
+  ],
+  ...['v1beta', 'v1', 'v1alpha'].map(
+    (apiVersion) =>
+      [
+        `Google, ${apiVersion}`,
+        async (baseUrl: string, apiKey: string) => {
+          const client = new GoogleGenAI({ apiKey, apiVersion, httpOptions: { baseUrl } });
+          return (await client.models.list()).page.map(({ name }) => name?.replace('models/', ''));
+        },
+      ] as const,
+  ),
+  [
+    'Google for Vertex AI',
+    async (baseUrl, apiKey) => {
+      const client = new GoogleGenAI({ vertexai: true, apiKey, httpOptions: { baseUrl } });
+      return (await client.models.list()).page.map(({ name }) => name?.replace('publishers/google/models/', ''));
+    },
+  ],
+  [
+    'Cohere',
+    async (environment, token) =>
+      (await new CohereClientV2({ environment, token }).models.list()).models.map(({ name }) => name),
+  ],
+];
+
+test.each(lists)('models are listed for the library of %s once its key was taken', async (_library, list) => {
+  const { url } = await gatewayWith();
+  expect(await list(url, 'sk-team')).toEqual(['gemini-*', 'gpt-*']);
 });
 
 test('keys that nobody asks for do not reach a provider that is shown one of the gateway’s', async () => {

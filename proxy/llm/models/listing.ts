@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../exchange/attributes.ts';
+import type { Attributes, JsonObject } from '../../exchange/attributes.ts';
 import { BufferedBody } from '../../exchange/body.ts';
 import { Headers } from '../../exchange/headers.ts';
 import type { HttpRequest, HttpResponse } from '../../exchange/message.ts';
@@ -46,19 +46,47 @@ const gemini: Shape = {
   all: (models) => ({ models }),
 };
 
+const vertex: Shape = {
+  one: (id) => ({ name: `publishers/google/models/${id}`, versionId: 'default' }),
+  all: (publisherModels) => ({ publisherModels }),
+};
+
+const cohere: Shape = {
+  one: (id) => ({ name: id }),
+  all: (models) => ({ models }),
+};
+
+/** Where clients of the vendors look for models: the base of their API, the word, and the name of one. */
+const MODELS =
+  /^(\/v1beta\d*\/publishers\/\w+|\/v1\/publishers\/\w+|\/v1beta\/openai|\/openai\/v1|\/openai|\/v1beta|\/v1alpha|\/v1)?\/models(?:\/(.*))?$/;
+const ACTION = /:(?:generateContent|streamGenerateContent|countTokens|rawPredict|streamRawPredict)$/;
+
 /** Undefined for a request about something else than models. */
-export function modelQuery(request: Pick<HttpRequest, 'target' | 'headers'>): ModelQuery | undefined {
-  const path = pathOf(request.target);
-  const match = /^(\/v1beta|\/v1)?\/models(?:\/(.*))?$/.exec(path);
+export function modelQuery({ request, attributes }: Asking): ModelQuery | undefined {
+  const match = MODELS.exec(pathOf(request.target));
   if (match === null) return undefined;
-  const [, version, rest = ''] = match;
+  const [, base = '', rest = ''] = match;
   const id = rest.replace(/\/+$/, '');
-  if (version === '/v1beta') return id.includes(':') ? undefined : { shape: gemini, id: idOf(id) };
   // Paths of Google's that name an action are calls.
-  if (/:(generateContent|streamGenerateContent|countTokens)$/.test(id)) return undefined;
-  if (request.headers.has('anthropic-version')) return { shape: anthropic, id: idOf(id) };
-  const google = request.headers.has('x-goog-api-key') || /[?&]key=/.test(queryOf(request.target));
-  return { shape: google ? gemini : openai, id: idOf(id) };
+  if (/^\/v1(?:beta|alpha)$/.test(base) ? id.includes(':') : ACTION.test(id)) return undefined;
+  return { shape: shapeFor(base, { request, attributes }), id: idOf(id) };
+}
+
+/** What knows of a request for models: the key is gone once it was accepted. */
+interface Asking {
+  readonly request: Pick<HttpRequest, 'target' | 'headers'>;
+  readonly attributes: Pick<Attributes, 'apiKey'>;
+}
+
+function shapeFor(base: string, { request: { target, headers }, attributes: { apiKey } }: Asking): Shape {
+  if (base.includes('/publishers/')) return vertex;
+  if (base === '/v1beta' || base === '/v1alpha') return gemini;
+  if (base.includes('/openai')) return openai;
+  if (headers.has('anthropic-version')) return anthropic;
+  // Cohere's path, key and headers are OpenAI's: its library says who it is.
+  if (/^cohere/i.test(headers.get('x-fern-sdk-name') ?? headers.get('user-agent') ?? '')) return cohere;
+  const keyed = headers.has('x-goog-api-key') || /[?&]key=/.test(queryOf(target));
+  return keyed || apiKey?.place === 'x-goog-api-key' || apiKey?.place === 'key' ? gemini : openai;
 }
 
 function idOf(text: string): string | undefined {

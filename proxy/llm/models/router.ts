@@ -60,7 +60,7 @@ export class ModelRouter<T> {
   }
 
   async resolve(exchange: Exchange, options: ReadOptions): Promise<Resolution<T>> {
-    const query = modelQuery(exchange.request);
+    const query = modelQuery(exchange);
     if (query !== undefined) return this.#list(exchange, query);
     const requested = await requestedModel(exchange, options);
     if (requested.kind === 'refused') return requested;

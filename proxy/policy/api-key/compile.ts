@@ -33,9 +33,10 @@ export function apiKey(spec: ApiKeyAuth, { source, deps }: PolicyContext): Reque
     }
     // `metadata` is JSON, as the schema has it.
     const metadata: JsonObject = owner.metadata ?? nothing;
+    const place = location.placeOf(exchange);
     location.remove(exchange);
     const { allowedModels } = owner;
-    exchange.attributes.apiKey = { key: new Secret(presented), metadata, allowedModels };
+    exchange.attributes.apiKey = { key: new Secret(presented), place, metadata, allowedModels };
     trace?.applied('api_key', accepted(metadata, source));
     return next;
   };

@@ -3,9 +3,11 @@ import { describe, expect, test } from '@jest/globals';
 import { BufferedBody } from '../../../../proxy/exchange/body.ts';
 import { Headers } from '../../../../proxy/exchange/headers.ts';
 import { listed, modelQuery } from '../../../../proxy/llm/models/listing.ts';
+import { Secret } from '../../../../src/shared/secret.ts';
 
-function asked(target: string, headers: Record<string, string> = {}) {
-  return modelQuery({ target, headers: Headers.from(Object.entries(headers)) });
+function asked(target: string, headers: Record<string, string> = {}, place?: string) {
+  const apiKey = place === undefined ? null : { key: new Secret('k'), place, metadata: {} };
+  return modelQuery({ request: { target, headers: Headers.from(Object.entries(headers)) }, attributes: { apiKey } });
 }
 
 function shapeOf(query: ReturnType<typeof asked>): readonly string[] {
@@ -21,6 +23,9 @@ describe('a request for models', () => {
     ['/v1/models/gpt-5', 'gpt-5'],
     ['/v1/models/meta%2Fllama:7b', 'meta/llama:7b'],
     ['/models/a/b/', 'a/b'],
+    ['/openai/models?api-version=2024-10-21', undefined],
+    ['/openai/v1/models/gpt-5', 'gpt-5'],
+    ['/v1beta/openai/models', undefined],
     ['/v1/models/%zz', '%zz'],
   ])('%s is one for %p', (target, id) => {
     expect(asked(target)).toMatchObject({ id });
@@ -33,6 +38,9 @@ describe('a request for models', () => {
     '/v1beta/models/g:generateContent',
     '/v1/models/g:streamGenerateContent',
     '/x/models',
+    '/v1alpha/models/g:countTokens',
+    '/v1/publishers/google/models/g:generateContent',
+    '/v1/projects/p/locations/l/publishers/google/models',
   ])('%s is none', (target) => {
     expect(asked(target)).toBeUndefined();
   });
@@ -46,7 +54,18 @@ describe('a request for models', () => {
     ]);
     expect(shapeOf(asked('/v1beta/models'))).toEqual(['models']);
     expect(shapeOf(asked('/v1/models?key=x'))).toEqual(['models']);
+    expect(shapeOf(asked('/v1alpha/models'))).toEqual(['models']);
     expect(shapeOf(asked('/v1/models', { 'x-goog-api-key': 'x' }))).toEqual(['models']);
+    expect(shapeOf(asked('/v1/models', { 'x-fern-sdk-name': 'cohere-ai' }))).toEqual(['models']);
+    expect(shapeOf(asked('/v1beta1/publishers/google/models?pageSize=5'))).toEqual(['publisherModels']);
+  });
+
+  test.each([
+    ['x-goog-api-key', ['models']],
+    ['key', ['models']],
+    ['authorization', ['data', 'object']],
+  ])('is answered in the shape of its client when the key in %s was taken out', (place, shape) => {
+    expect(shapeOf(asked('/v1/models', {}, place))).toEqual(shape);
   });
 
   test('names the first and last of a list for Anthropic, and nothing of an empty one', () => {
