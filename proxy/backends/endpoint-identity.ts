@@ -1,4 +1,4 @@
-import type { Backend, GatewayConfig, HostBackend } from '../../src/config/ir/index.ts';
+import type { Backend, GatewayConfig, HostBackend, ModelsBackend } from '../../src/config/ir/index.ts';
 import { peerOf } from './connect.ts';
 import { serviceEndpoints } from './service-endpoints.ts';
 
@@ -14,6 +14,16 @@ export function dynamicIdentity(key: string): string {
 /** A member of a backend that has several, by the member's key. */
 export function memberIdentity(key: string): string {
   return `member/${key}`;
+}
+
+/** Names of the virtual models that pass requests on to models which serve others too. */
+export function passingOn({ virtualModels }: ModelsBackend): readonly string[] {
+  return virtualModels.flatMap(({ name, routing }) => (routing.kind === 'failover' ? [] : [name]));
+}
+
+/** The account of a virtual model that passes requests on to others, beside theirs. */
+export function virtualModelIdentity(name: string): string {
+  return `virtual-model/${name}`;
 }
 
 /** Every endpoint identity of a configuration; the control thread acquires a row for each. */
@@ -49,5 +59,6 @@ function addBackend(backend: Backend, identities: Set<string>): void {
     for (const model of backend.models) addBackend(model.backend, identities);
     for (const { routing } of backend.virtualModels)
       if (routing.kind === 'failover') addBackend(routing.backend, identities);
+    for (const name of passingOn(backend)) identities.add(virtualModelIdentity(name));
   }
 }

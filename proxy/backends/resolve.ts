@@ -15,7 +15,7 @@ import type {
 } from '../../src/config/ir/index.ts';
 import { GwError } from '../../src/shared/errors.ts';
 import { DynamicBackend } from './dynamic-backend.ts';
-import { dynamicIdentity, hostIdentity, memberIdentity } from './endpoint-identity.ts';
+import { dynamicIdentity, hostIdentity, memberIdentity, virtualModelIdentity } from './endpoint-identity.ts';
 import type { EndpointView } from './endpoint-view.ts';
 import type { Endpoint } from './health.ts';
 import { peerOf } from './connect.ts';
@@ -146,6 +146,11 @@ export class BackendTable {
   /** The account of a member. */
   memberEndpoint(key: string, policies: BackendPolicies): Endpoint {
     return this.#endpoint(memberIdentity(key), key, policies);
+  }
+
+  /** The account of what a virtual model passes on to others. */
+  virtualModelEndpoint(name: string): Endpoint {
+    return this.#endpoint(virtualModelIdentity(name), name, {});
   }
 
   #host(backend: HostBackend, policies: BackendPolicies): ResolvedBackend {

@@ -10,6 +10,8 @@ import type {
 } from '../../src/config/ir/index.ts';
 import type { ListenerProtocol } from '../../src/config/ir/index.ts';
 import { type CloudAccess, cloudOf, noCloudAccess } from '../backends/auth/cloud.ts';
+import { passingOn } from '../backends/endpoint-identity.ts';
+import type { Endpoint } from '../backends/health.ts';
 import { compileBackends, type BackendTable } from '../backends/resolve.ts';
 import type { BackendDeps } from '../backends/resolve.ts';
 import type { ResolvedBackend } from '../backends/resolved.ts';
@@ -77,6 +79,8 @@ export class Engine {
   readonly gates: readonly ConnectionGate[];
   /** What is told about requests when they have ended. */
   readonly observability: Observability;
+  /** Accounts of the virtual models that pass requests on to others, by name. */
+  readonly virtualModels: ReadonlyMap<string, Endpoint>;
   /** What calls of language models cost. */
   readonly prices: PriceList;
   /** What some expression wants to know of them. */
@@ -100,6 +104,11 @@ export class Engine {
       rows: options.rows,
       locality: config.process.locality,
     });
+    this.virtualModels = new Map(
+      config.backends
+        .flatMap(({ backend }) => (backend.kind === 'models' ? passingOn(backend) : []))
+        .map((name) => [name, this.backends.virtualModelEndpoint(name)]),
+    );
     const noting = notingLlmContents(options.deps.expressions(config));
     this.llmContents = noting.contents;
     this.prices = new PriceList(config.modelCatalog);

@@ -59,6 +59,8 @@ export class InFlight implements Progress {
   tunnelStatus: number | null = null;
   /** The call of a language model, when this is one. */
   llm: LlmCall | null = null;
+  /** The account of the virtual model that passed the call on to another, beside that one's own. */
+  passedOnBy: Endpoint | null = null;
   /** Limits of tokens have let it pass: further attempts are part of what they counted. */
   tokensAdmitted = false;
   /** The call that waits for its response head. */
@@ -159,7 +161,9 @@ export class InFlight implements Progress {
     this.#endpoint = endpoint;
     this.#attemptStartedAt = startedAt;
     this.#attemptStatus = 0;
-    if (endpoint !== null) this.runtime.endpoints.started(endpoint.row);
+    if (endpoint === null) return;
+    this.runtime.endpoints.started(endpoint.row);
+    if (this.passedOnBy !== null) this.runtime.endpoints.started(this.passedOnBy.row);
   }
 
   attemptAnswered(
@@ -175,7 +179,9 @@ export class InFlight implements Progress {
 
   /** Counts what a call of a language model has used to the service that answered it. */
   spent(spending: EndpointSpending): void {
-    if (this.#endpoint !== null) this.runtime.endpoints.spent(this.#endpoint.row, spending);
+    if (this.#endpoint === null) return;
+    this.runtime.endpoints.spent(this.#endpoint.row, spending);
+    if (this.passedOnBy !== null) this.runtime.endpoints.spent(this.passedOnBy.row, spending);
   }
 
   /** Closes the account of the attempt in hand, if there is one. */
@@ -190,7 +196,9 @@ export class InFlight implements Progress {
       // None is no hint of how long an endpoint needs.
       retryBackoffMs: this.program?.pipeline.retry?.backoffMs || undefined,
     };
-    accountFinish(this.runtime.endpoints, endpoint, finish, Date.now());
+    const now = Date.now();
+    accountFinish(this.runtime.endpoints, endpoint, finish, now);
+    if (this.passedOnBy !== null) accountFinish(this.runtime.endpoints, this.passedOnBy, finish, now);
   }
 
   /** Whether a response is one of a healthy endpoint: by the expression of its policy, or by the status. */

@@ -175,6 +175,7 @@ async function forward(flight: InFlight, program: RouteProgram, chosen: BackendP
   if (resolution.kind === 'refused') return flight.refuse(resolution.refusal);
   if (resolution.kind === 'respond') return respondedBy(flight, 'models', resolution.response);
   flight.backend = resolution.target;
+  if (resolution.chosenBy !== null) flight.passedOnBy = flight.engine.virtualModels.get(resolution.chosenBy) ?? null;
   return forwardTo(flight, program, { backend: resolution.target, read: resolution.read });
 }
 

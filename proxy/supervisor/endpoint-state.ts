@@ -1,6 +1,11 @@
 import type { GatewayConfig, HostBackend, Service, Workload } from '../../src/config/ir/index.ts';
 import type { LiveEndpoints } from '../admin/config-dump/backends.ts';
-import { endpointIdentities, hostIdentity, memberIdentity } from '../backends/endpoint-identity.ts';
+import {
+  endpointIdentities,
+  hostIdentity,
+  memberIdentity,
+  virtualModelIdentity,
+} from '../backends/endpoint-identity.ts';
 import { EndpointStore } from '../backends/endpoint-store.ts';
 import type { EndpointInfo } from '../backends/endpoint-view.ts';
 import { serviceEndpoints } from '../backends/service-endpoints.ts';
@@ -32,6 +37,8 @@ export class EndpointRows {
       ofBackend: (backend: HostBackend) => this.#store.describe(hostIdentity(backend), nowMs),
       ofMember: (key: string) => this.#store.describe(memberIdentity(key), nowMs),
       spentOn: (key: string) => this.#store.spending(memberIdentity(key)),
+      ofVirtualModel: (name: string) => this.#store.describe(virtualModelIdentity(name), nowMs),
+      spentThrough: (name: string) => this.#store.spending(virtualModelIdentity(name)),
       ofService: (service, workload) => this.#ofService({ service, workload, nowMs }),
     };
   }

@@ -13,8 +13,8 @@ const info = {
   evictedUntil: null,
 };
 
-function service(name: string, provider: object, more: object = {}) {
-  return { [name]: { endpoint: { name, provider }, info: { ...info, ...more }, capacity: 1 } };
+function service(name: string, provider: object, more: object = {}, standsFor?: string) {
+  return { [name]: { endpoint: { name, provider, standsFor }, info: { ...info, ...more }, capacity: 1 } };
 }
 
 function ai(name: string, ...providers: object[]) {
@@ -26,13 +26,13 @@ function concrete(name: string, listenerKey: string, more: object = {}) {
   return { listenerKey, key: `llm:model:${name}`, name, routerKey: '/llm:router', kind };
 }
 
-function virtual(name: string, routing: object) {
+function virtual(name: string, routing: object, more: object = {}) {
   return {
     listenerKey: 'l',
     key: `llm:virtual-model:${name}`,
     name,
     routerKey: '/llm:router',
-    kind: { virtual: { name, routing } },
+    kind: { virtual: { name, routing, ...more } },
   };
 }
 
@@ -50,8 +50,19 @@ describe('models of a dump', () => {
       }),
       ai(
         '/llm:virtual-model:any',
-        { active: service('a:0', openai, { ...spent, totalRequests: 1, requestLatency: 0.1 }), rejected: {} },
-        { active: service('b:1', { anthropic: {} }, { ...spent, requestLatency: 0.5 }), rejected: {} },
+        {
+          active: service(
+            'a:0',
+            openai,
+            { ...spent, totalRequests: 1, requestLatency: 0.1, health: 0.5, lastError: 'reset' },
+            '/llm:model:a',
+          ),
+          rejected: {},
+        },
+        {
+          active: service('b:1', { anthropic: {} }, { ...spent, requestLatency: 0.5 }, '/llm:model:b'),
+          rejected: {},
+        },
       ),
     ],
     models: [
@@ -67,12 +78,17 @@ describe('models of a dump', () => {
           ],
         },
       }),
-      virtual('spread', {
-        weighted: [
-          { model: 'a', weight: 1 },
-          { model: 'b', weight: 2 },
-        ],
-      }),
+      virtual(
+        'spread',
+        {
+          weighted: [
+            { model: 'a', weight: 1 },
+            { model: 'b', weight: 2 },
+          ],
+        },
+        { info: { ...info, ...spent, health: 0.7, lastError: 'status' } },
+      ),
+      virtual('silent', { conditional: [{ model: 'a' }] }),
     ],
   });
   const rows = modelRows(dump);
@@ -83,21 +99,25 @@ describe('models of a dump', () => {
       ['b', 1],
       ['any', 1],
       ['spread', 1],
+      ['silent', 1],
     ]);
   });
 
-  test('have the numbers of the service that serves them', () => {
+  test('have the numbers of the service that serves them, and of what virtual models asked it in their stead', () => {
     expect(rows[0]).toMatchObject({
       provider: 'openAI',
       visibility: 'public',
       leadsTo: ['gpt-x'],
       health: 1,
-      requests: 3,
-      pending: 1,
-      inputTokens: 10,
-      outputTokens: 20,
-      cost: 0.0015,
-      latencyMs: 200,
+      available: 1,
+      services: 1,
+      requests: 4,
+      pending: 2,
+      inputTokens: 20,
+      outputTokens: 40,
+      cost: 0.003,
+      latencyMs: 175,
+      lastError: null,
     });
     expect(rows[1]).toMatchObject({
       provider: 'cohere',
@@ -105,7 +125,8 @@ describe('models of a dump', () => {
       available: 0,
       services: 1,
       lastError: 'status',
-      cost: 0,
+      requests: 6,
+      cost: 0.0015,
     });
   });
 
@@ -122,13 +143,31 @@ describe('models of a dump', () => {
     });
   });
 
-  test('that only lead to others have no numbers', () => {
+  test('that only lead to others have the numbers of what they passed on', () => {
     expect(rows[3]).toMatchObject({
       provider: 'weighted',
       leadsTo: ['a', 'b'],
+      health: 0.7,
+      services: 0,
+      requests: 3,
+      pending: 1,
+      inputTokens: 10,
+      outputTokens: 20,
+      cost: 0.0015,
+      latencyMs: 200,
+      lastError: 'status',
+    });
+  });
+
+  test('that only lead to others have no numbers where the proxy tells none', () => {
+    expect(rows[4]).toMatchObject({
+      provider: 'conditional',
+      leadsTo: ['a'],
+      health: null,
       requests: null,
       cost: null,
       latencyMs: null,
+      lastError: null,
     });
   });
 

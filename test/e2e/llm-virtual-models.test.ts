@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Agent, setGlobalDispatcher } from 'undici';
 
+import { decodeConfigDump } from '../../src/admin/protocol/decode-config-dump.ts';
+import { modelRows } from '../../src/admin/views/models.ts';
+import { eventually } from './clients.ts';
 import { Cleanup } from './gateway.ts';
 import { chatService as newChatService, failure, llmGateway } from './llm-gateway.ts';
 
@@ -90,6 +93,80 @@ describe('a virtual model', () => {
     expect(await says('safe')).toBe('from second');
     expect(first.seen.map(({ json }) => json['model'])).toEqual(['first']);
     expect(second.seen.map(({ json }) => json['model'])).toEqual(['real']);
+  });
+});
+
+describe('what is shown of models', () => {
+  async function numbers(admin: string) {
+    const dump = decodeConfigDump(await (await fetch(`${admin}/config_dump`)).json());
+    return Object.fromEntries(
+      modelRows(dump).map(({ name, requests, pending, inputTokens, outputTokens, cost, latencyMs, health }) => [
+        name,
+        { requests, pending, inputTokens, outputTokens, cost, timed: (latencyMs ?? 0) > 0, health },
+      ]),
+    );
+  }
+
+  /** Calls are counted when their last byte has left, which may be a moment after the client has it. */
+  async function settled(admin: string, calls: Readonly<Record<string, number>>) {
+    await eventually('all calls are counted', async () => {
+      const rows = await numbers(admin);
+      return Object.entries(calls).every(([name, n]) => rows[name]?.requests === n && rows[name].pending === 0);
+    });
+    return numbers(admin);
+  }
+
+  test('counts a call for the virtual model and for the model that served', async () => {
+    const [a, b, bad] = [await chatService('a'), await chatService('b'), await chatService('bad', 500)];
+    const { says, admin, client } = await llm(
+      `
+  models:
+  - {name: a, provider: openAI, params: {baseUrl: "${a.url}"}}
+  - {name: "b-*", provider: openAI, params: {baseUrl: "${b.url}"}, visibility: internal}
+  - {name: bad, provider: openAI, params: {baseUrl: "${bad.url}"}}
+  virtualModels:
+  - {name: drawn, routing: {weighted: {targets: [{model: a}, {model: b-1, weight: 0}]}}}
+  - {name: decided, routing: {conditional: {targets: [{model: bad, when: 'llmRequest.n == 2'}, {model: b-1}]}}}
+  - {name: safe, routing: {failover: {targets: [{model: a, priority: 1}, {model: b-2, priority: 2}]}}}
+`,
+      'config: {modelCatalog: [{inline: {providers: {openai: {models: {a: {rates: {input: "1", output: "2"}}}}}}}]}\n',
+    );
+    for (const name of ['a', 'drawn', 'drawn', 'decided', 'safe']) await says(name);
+    await failure(client().chat.completions.create({ model: 'decided', messages: [], n: 2 }));
+    const none = { pending: 0, inputTokens: 0, outputTokens: 0, cost: 0, timed: false };
+    const used = (requests: number, cost: number) => ({
+      requests,
+      pending: 0,
+      inputTokens: 3 * requests,
+      outputTokens: 2 * requests,
+      cost,
+      timed: true,
+      health: 1,
+    });
+    const rows = await settled(admin, { a: 4, 'b-*': 1, bad: 1, drawn: 2, decided: 2, safe: 1 });
+    expect(rows).toEqual({
+      a: used(4, 0.000028),
+      'b-*': used(1, 0),
+      bad: { ...none, requests: 1, health: 0.7 },
+      drawn: used(2, 0.000014),
+      decided: { ...used(1, 0), requests: 2, health: 0.7 },
+      safe: used(1, 0.000007),
+    });
+  });
+
+  test('goes on with what it has counted after a reload', async () => {
+    const service = await chatService('s');
+    const text = (more: string) => `
+  models: [{name: m, provider: openAI, params: {baseUrl: "${service.url}"}}${more}]
+  virtualModels: [{name: v, routing: {weighted: {targets: [{model: m}]}}}]
+`;
+    const { says, admin, reload } = await llm(text(''));
+    await says('v');
+    await settled(admin, { v: 1, m: 1 });
+    const next = `gateways: {default: {port: 80}}\nllm:\n${text(', {name: other, provider: openAI}')}`;
+    await expect(reload(next)).resolves.toMatchObject({ kind: 'live' });
+    await says('v');
+    expect(await settled(admin, { v: 2, m: 2, other: 0 })).toMatchObject({ v: { inputTokens: 6 } });
   });
 });
 

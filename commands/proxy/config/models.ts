@@ -32,7 +32,7 @@ const wide: readonly Column<ModelRow>[] = [
 export default class ConfigModels extends GwCommand {
   static override summary = 'Language models: who serves them, health, requests, tokens, cost and latency.';
   static override description =
-    'A virtual model shows how it chooses in place of a provider. One that fails over has services of its own: HEALTH then tells how many of them take requests, and its numbers are not part of the numbers of its targets. What another virtual model passes on is counted by its targets.\nTOKENS and COST count answers of 2xx since the proxy was started; COST needs prices (config.modelCatalog). LATENCY is a moving average of the time to the end of an answer.\n-o wide tells tokens in and out apart and adds what is pending, the models that a virtual one leads to or the name that a provider is asked for, the last error and the listeners.';
+    'A virtual model shows how it chooses in place of a provider. What it passes on counts for it and for the model that served. One that fails over asks services of its own: HEALTH then tells how many of them take requests.\nTOKENS and COST count answers of 2xx since the proxy was started; COST needs prices (config.modelCatalog). LATENCY is a moving average of the time to the end of an answer.\n-o wide tells tokens in and out apart and adds what is pending, the models that a virtual one leads to or the name that a provider is asked for, the last error and the listeners.';
   static override aliases = spellings.shown;
   static override hiddenAliases = spellings.hidden;
   static override args = resourceArg;
@@ -42,7 +42,7 @@ export default class ConfigModels extends GwCommand {
     { description: 'The same, kept up to date', command: 'gwctl proxy config models --local --watch --interval 1s' },
     {
       description: 'What has been spent, in a script',
-      command: `gwctl config models -o json | jq 'map(.cost // 0) | add'`,
+      command: `gwctl config models -o json | jq 'map(select(.virtual | not) | .cost // 0) | add'`,
     },
   ];
 

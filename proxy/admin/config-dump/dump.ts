@@ -40,7 +40,7 @@ export function configDump(facts: DumpFacts): ConfigDump {
       ...config.backends.map((backend) => backendDump(backend, live)),
       ...[...inlineBackends(config), ...modelBackends(config)].map((backend) => inlineBackendDump(backend, live)),
     ],
-    models: modelsDump(config),
+    models: modelsDump(config, live),
     version: facts.version,
     config: processDump(config.process, facts.threads),
     revision: facts.revision,

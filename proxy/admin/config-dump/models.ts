@@ -23,6 +23,9 @@ type Shown = Readonly<Record<string, unknown>>;
 export interface LiveMembers {
   ofMember(key: string): EndpointInfo | undefined;
   spentOn(key: string): EndpointSpending | undefined;
+  /** Of a virtual model that passes requests on to others. */
+  ofVirtualModel(name: string): EndpointInfo | undefined;
+  spentThrough(name: string): EndpointSpending | undefined;
   readonly nowMs: number;
 }
 
@@ -51,10 +54,11 @@ function spending(spent: EndpointSpending | undefined) {
   return { inputTokens, outputTokens, cost: decimalText(cost) };
 }
 
-function endpoint({ name, service, model, host, path, pathPrefix, tokenize, policies }: AiProvider): Shown {
+function endpoint({ name, standsFor, service, model, host, path, pathPrefix, tokenize, policies }: AiProvider): Shown {
   const inlinePolicies = backendPolicies(policies);
   return {
     name,
+    standsFor,
     provider: shownService(service, model),
     hostOverride: host && targetText(host),
     pathOverride: path,
@@ -80,9 +84,11 @@ export function modelBackends({ backends }: GatewayConfig): Backend[] {
 }
 
 /** Every model, under each listener that leads to it. */
-export function modelsDump(config: GatewayConfig): ModelDump[] {
+export function modelsDump(config: GatewayConfig, live: LiveMembers): ModelDump[] {
   return config.backends.flatMap(({ backend, name }) =>
-    backend.kind === 'models' ? listenersOf(config, name).flatMap((listenerKey) => listed(backend, listenerKey)) : [],
+    backend.kind === 'models'
+      ? listenersOf(config, name).flatMap((listenerKey) => listed(backend, listenerKey, live))
+      : [],
   );
 }
 
@@ -97,7 +103,11 @@ function listenersOf({ binds }: GatewayConfig, name: NamedBackend['name']): stri
     .map(({ key }) => key);
 }
 
-function listed({ key: routerKey, models, virtualModels }: ModelsBackend, listenerKey: string): ModelDump[] {
+function listed(
+  { key: routerKey, models, virtualModels }: ModelsBackend,
+  listenerKey: string,
+  live: LiveMembers,
+): ModelDump[] {
   return [
     ...models.map((model) => ({
       listenerKey,
@@ -111,7 +121,7 @@ function listed({ key: routerKey, models, virtualModels }: ModelsBackend, listen
       key: `llm:virtual-model:${model.name}`,
       name: model.name,
       routerKey,
-      kind: { virtual: virtual(model) },
+      kind: { virtual: virtual(model, live) },
     })),
   ];
 }
@@ -132,8 +142,9 @@ function concrete({ id, name, visibility, matches, backend, authorization }: Llm
   };
 }
 
-function virtual({ name, routing }: VirtualModel): Shown {
+function virtual({ name, routing }: VirtualModel, live: LiveMembers): Shown {
   if (routing.kind === 'failover')
     return { name, routing: { failover: { backend: routing.backend.key, targets: routing.targets } } };
-  return { name, routing: { [routing.kind]: routing.targets } };
+  const info = { ...infoDump(live.ofVirtualModel(name), live.nowMs), ...spending(live.spentThrough(name)) };
+  return { name, routing: { [routing.kind]: routing.targets }, info };
 }

@@ -17,6 +17,8 @@ export function unloadedDump({
       ofService: () => undefined,
       ofMember: () => undefined,
       spentOn: () => undefined,
+      ofVirtualModel: () => undefined,
+      spentThrough: () => undefined,
       nowMs: 0,
     },
     portOf: () => 0,

@@ -16,7 +16,13 @@ import { compileVirtual, type Choose } from './virtual.ts';
 
 /** What becomes of a request: `read` is its body as it is now, where it was read. */
 export type Resolution<T> =
-  | { readonly kind: 'target'; readonly target: T; readonly read: ReadRequest | null }
+  | {
+      readonly kind: 'target';
+      readonly target: T;
+      readonly read: ReadRequest | null;
+      /** The virtual model whose choice it is, where the target serves others too. */
+      readonly chosenBy: string | null;
+    }
   | { readonly kind: 'respond'; readonly response: HttpResponse }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
@@ -26,6 +32,11 @@ export interface RouterDeps<T> {
   readonly modelTarget: (model: LlmModel) => T;
   /** Of a virtual model with a backend of its own. */
   readonly virtualTarget: (model: VirtualModel) => T;
+}
+
+interface Asked {
+  readonly read: ReadRequest | null;
+  readonly chosenBy: string | null;
 }
 
 /** How formats of clients are told apart: the same for all models but for paths that none of them knows. */
@@ -83,13 +94,13 @@ export class ModelRouter<T> {
       const found = this.#table.find(exchange, name, { internal: false });
       if (found.kind !== 'found') return refused(exchange, name, found.kind === 'denied' ? modelDenied : modelNotFound);
       report(exchange, name, `the model ${found.entry.model.name}`);
-      return this.#served(exchange, found.entry, read);
+      return this.#served(exchange, found.entry, { read, chosenBy: null });
     }
     const choice = choose(exchange);
     if (choice.kind === 'refused') return refused(exchange, name, choice.refusal);
     if (choice.kind === 'backend') {
       report(exchange, name, 'a choice by priority and health');
-      return { kind: 'target', target: choice.target, read };
+      return { kind: 'target', target: choice.target, read, chosenBy: null };
     }
     const found = this.#table.find(exchange, choice.name, { internal: true });
     if (found.kind === 'denied') return refused(exchange, name, modelDenied);
@@ -97,13 +108,13 @@ export class ModelRouter<T> {
     report(exchange, name, `${choice.name}, by the model ${found.entry.model.name}`);
     const rewritten = rewriteModel(exchange.request, requested, choice.name);
     if (rewritten === 'failed') return refused(exchange, name, rewriteFailed);
-    return this.#served(exchange, found.entry, rewritten);
+    return this.#served(exchange, found.entry, { read: rewritten, chosenBy: name });
   }
 
-  #served({ request }: Exchange, { model, target }: Entry<T>, read: ReadRequest | null): Resolution<T> {
+  #served({ request }: Exchange, { model, target }: Entry<T>, { read, chosenBy }: Asked): Resolution<T> {
     const pinned = model.backend.groups[0]?.[0]?.model;
-    if (read === null || read.json !== null || pinned === undefined) return { kind: 'target', target, read };
-    return { kind: 'target', target, read: rewriteForm(request, read, pinned) };
+    if (read === null || read.json !== null || pinned === undefined) return { kind: 'target', target, read, chosenBy };
+    return { kind: 'target', target, read: rewriteForm(request, read, pinned), chosenBy };
   }
 
   // ── lists ──

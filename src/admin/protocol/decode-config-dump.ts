@@ -13,7 +13,7 @@ import {
 import { asArray, asObject, asText, isObject, valuesOf, variantOf, type JsonObject } from './lenient.ts';
 
 export type { DumpModel } from './decode-dump-model.ts';
-export type { DumpBackend, DumpEndpoint } from './decode-dump-backend.ts';
+export type { DumpBackend, DumpEndpoint, DumpNumbers } from './decode-dump-backend.ts';
 export type { DumpEffective, DumpMatch, DumpPolicy, DumpRoute, DumpRouteBackend } from './decode-dump-route.ts';
 
 /** What `/config_dump` says, whatever proxy said it; unknown parts are left out, `raw` has everything. */

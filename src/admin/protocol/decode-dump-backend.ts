@@ -13,7 +13,24 @@ export interface DumpBackend {
   readonly endpoints: readonly DumpEndpoint[];
 }
 
-export interface DumpEndpoint {
+/** What became of the calls of something. */
+export interface DumpNumbers {
+  /** 0..1 */
+  readonly health: number | undefined;
+  readonly requests: number;
+  readonly latencyMs: number;
+  readonly pending: number;
+  readonly failures: number;
+  readonly ejections: number;
+  readonly lastError: string | undefined;
+  /** Of language models. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Dollars */
+  readonly cost: number;
+}
+
+export interface DumpEndpoint extends DumpNumbers {
   /** Key of the endpoint as the dump spells it. */
   readonly id: string;
   /** Names to fall back to when the key is empty. */
@@ -23,28 +40,18 @@ export interface DumpEndpoint {
   readonly evicted: boolean;
   /** Milliseconds until the endpoint comes back; undefined when it is not evicted or the server does not say. */
   readonly evictedForMs: number | undefined;
-  /** 0..1 */
-  readonly health: number | undefined;
-  readonly requests: number;
-  readonly latencyMs: number;
-  readonly pending: number;
-  readonly failures: number;
-  readonly ejections: number;
-  readonly lastError: string | undefined;
   /** Set for services of language models. */
   readonly model: DumpModelService | undefined;
 }
 
-/** What a service of language models is, and what calls of it have used. */
+/** What a service of language models is. */
 export interface DumpModelService {
   /** `openAI`, `anthropic`, …; for a custom one its identity. */
   readonly provider: string;
   /** The model that it is asked for, whatever requests name. */
   readonly pinned: string | undefined;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** Dollars */
-  readonly cost: number;
+  /** Of a target of a virtual model: name of the backend of the model, whose calls these are too. */
+  readonly standsFor: string | undefined;
 }
 
 export function decodeBackend(value: unknown): DumpBackend[] {
@@ -102,13 +109,21 @@ function decodeEndpoint(id: string, value: unknown, place: { priority: number; e
   const outer = asObject(value);
   const endpoint = asObject(outer['endpoint']);
   const info = asObject(outer['info']);
-  const number = (...keys: readonly string[]): number => firstNumber(info, keys) ?? 0;
   return {
     id,
     names: [endpoint['name'], endpoint['workloadUid']].flatMap((name) => asText(name) || []),
     priority: place.priority,
     evicted: place.evicted,
     evictedForMs: parseDurationMs(asText(info['evictedUntil']) ?? ''),
+    ...decodeNumbers(info),
+    model: modelService(endpoint),
+  };
+}
+
+/** Reads an `info`. */
+export function decodeNumbers(info: JsonObject): DumpNumbers {
+  const number = (...keys: readonly string[]): number => firstNumber(info, keys) ?? 0;
+  return {
     health: firstNumber(info, ['health']),
     requests: number('totalRequests', 'total_requests'),
     latencyMs: number('requestLatency', 'request_latency') * 1000,
@@ -116,20 +131,20 @@ function decodeEndpoint(id: string, value: unknown, place: { priority: number; e
     failures: number('consecutiveFailures', 'consecutive_failures'),
     ejections: number('timesEjected', 'times_ejected'),
     lastError: asText(info['lastError']) ?? asText(info['last_error']),
-    model: modelService(endpoint['provider'], info),
+    inputTokens: number('inputTokens', 'input_tokens'),
+    outputTokens: number('outputTokens', 'output_tokens'),
+    cost: number('cost'),
   };
 }
 
-function modelService(value: unknown, info: JsonObject): DumpModelService | undefined {
-  const provider = variantOf(value);
+function modelService(endpoint: JsonObject): DumpModelService | undefined {
+  const provider = variantOf(endpoint['provider']);
   if (provider === undefined) return undefined;
   const settings = asObject(provider.value);
   return {
     provider: asText(settings['identity']) ?? provider.kind,
     pinned: asText(settings['model']),
-    inputTokens: firstNumber(info, ['inputTokens', 'input_tokens']) ?? 0,
-    outputTokens: firstNumber(info, ['outputTokens', 'output_tokens']) ?? 0,
-    cost: firstNumber(info, ['cost']) ?? 0,
+    standsFor: asText(endpoint['standsFor']),
   };
 }
 

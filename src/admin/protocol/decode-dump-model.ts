@@ -1,3 +1,4 @@
+import { decodeNumbers, type DumpNumbers } from './decode-dump-backend.ts';
 import { asArray, asObject, asText, isObject, variantOf, type JsonObject } from './lenient.ts';
 
 /** A model as one listener offers it. */
@@ -13,6 +14,8 @@ export interface DumpModel {
   readonly routing: string | undefined;
   /** Names of the models that a virtual one leads to, in order. */
   readonly targets: readonly string[];
+  /** Of a virtual model without a backend of its own: what became of the calls that it passed on. */
+  readonly passedOn: DumpNumbers | undefined;
 }
 
 /** Reads an entry of `models`. */
@@ -33,11 +36,13 @@ export function decodeModel(value: unknown): DumpModel[] {
   ];
 }
 
-function concrete(inner: JsonObject): Pick<DumpModel, 'backend' | 'routing' | 'targets'> {
-  return { backend: backendName(inner['backend']), routing: undefined, targets: [] };
+type Served = Pick<DumpModel, 'backend' | 'routing' | 'targets' | 'passedOn'>;
+
+function concrete(inner: JsonObject): Served {
+  return { backend: backendName(inner['backend']), routing: undefined, targets: [], passedOn: undefined };
 }
 
-function virtual(inner: JsonObject): Pick<DumpModel, 'backend' | 'routing' | 'targets'> {
+function virtual(inner: JsonObject): Served {
   const routing = variantOf(inner['routing']);
   const settings = asObject(routing?.value);
   const targets = Array.isArray(routing?.value) ? routing.value : asArray(settings['targets']);
@@ -45,6 +50,7 @@ function virtual(inner: JsonObject): Pick<DumpModel, 'backend' | 'routing' | 'ta
     backend: backendName(settings['backend']),
     routing: routing?.kind ?? 'virtual',
     targets: targets.flatMap((target) => asText(asObject(target)['model']) ?? []),
+    passedOn: isObject(inner['info']) ? decodeNumbers(inner['info']) : undefined,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Dump, DumpEndpoint, DumpModel } from '../protocol/decode-config-dump.ts';
+import type { Dump, DumpEndpoint, DumpModel, DumpNumbers } from '../protocol/decode-config-dump.ts';
 
 /** One model and how it has been doing. The JSON form of `config models` is a list of these. */
 export interface ModelRow {
@@ -9,12 +9,12 @@ export interface ModelRow {
   readonly visibility: string;
   /** What the provider is asked for instead of the name, or the models that a virtual one leads to. */
   readonly leadsTo: readonly string[];
-  /** 0..1, of the healthiest service that takes requests; null when nothing is known. */
+  /** 0..1, of the healthiest service that takes requests, or of what a virtual model passed on; null when nothing is known. */
   readonly health: number | null;
   /** Services that take requests, and all of them. */
   readonly available: number;
   readonly services: number;
-  /** Calls of the provider; null for a virtual model whose calls are those of others. */
+  /** Calls of providers; those of a virtual model are also its targets'. Null when nothing is known, as the other numbers. */
   readonly requests: number | null;
   readonly pending: number | null;
   readonly inputTokens: number | null;
@@ -45,8 +45,9 @@ export function modelRows(dump: Dump): readonly ModelRow[] {
 }
 
 function rowOf(dump: Dump, model: DumpModel, listeners: readonly string[]): ModelRow {
-  const { name, visibility, routing, targets, backend } = model;
+  const { name, visibility, routing, targets, backend, passedOn } = model;
   const endpoints = dump.backends.find((each) => each.name === backend)?.endpoints ?? [];
+  const counted = passedOn === undefined ? [...endpoints, ...standingFor(dump, backend)] : [passedOn];
   const [first] = endpoints;
   const pinned = first?.model?.pinned;
   return {
@@ -55,16 +56,25 @@ function rowOf(dump: Dump, model: DumpModel, listeners: readonly string[]): Mode
     virtual: routing !== undefined,
     visibility,
     leadsTo: routing === undefined ? (pinned === undefined ? [] : [pinned]) : targets,
-    ...healthOf(endpoints),
-    ...(endpoints.length === 0 ? nothing : numbersOf(endpoints)),
-    lastError: endpoints.findLast(({ lastError }) => lastError !== undefined)?.lastError ?? null,
+    ...healthOf(endpoints, passedOn),
+    ...(counted.length === 0 ? nothing : numbersOf(counted)),
+    lastError: [...endpoints, passedOn].findLast((each) => each?.lastError !== undefined)?.lastError ?? null,
     listeners,
   };
 }
 
-function healthOf(endpoints: readonly DumpEndpoint[]): Pick<ModelRow, 'health' | 'available' | 'services'> {
+/** Targets of virtual models that fail over, whose calls are those of a model too. */
+function standingFor({ backends }: Dump, backend: string | undefined): readonly DumpEndpoint[] {
+  if (backend === undefined) return [];
+  return backends.flatMap(({ endpoints }) => endpoints.filter(({ model }) => model?.standsFor === backend));
+}
+
+function healthOf(
+  endpoints: readonly DumpEndpoint[],
+  passedOn: DumpNumbers | undefined,
+): Pick<ModelRow, 'health' | 'available' | 'services'> {
   const active = endpoints.filter(({ evicted }) => !evicted);
-  const known = active.flatMap(({ health }) => health ?? []);
+  const known = [...active, passedOn].flatMap((each) => each?.health ?? []);
   return {
     health: known.length > 0 ? Math.max(...known) : null,
     available: active.length,
@@ -84,8 +94,8 @@ const nothing: Numbers = {
 };
 
 /** The latency is that of those that were called, by the number of their calls. */
-function numbersOf(endpoints: readonly DumpEndpoint[]): Numbers {
-  const sum = (read: (endpoint: DumpEndpoint) => number): number =>
+function numbersOf(endpoints: readonly DumpNumbers[]): Numbers {
+  const sum = (read: (endpoint: DumpNumbers) => number): number =>
     endpoints.reduce((total, endpoint) => total + read(endpoint), 0);
   const requests = sum((endpoint) => endpoint.requests);
   const timed = endpoints.filter(({ latencyMs }) => latencyMs > 0);
@@ -94,10 +104,10 @@ function numbersOf(endpoints: readonly DumpEndpoint[]): Numbers {
   return {
     requests,
     pending: sum((endpoint) => endpoint.pending),
-    inputTokens: sum((endpoint) => endpoint.model?.inputTokens ?? 0),
-    outputTokens: sum((endpoint) => endpoint.model?.outputTokens ?? 0),
+    inputTokens: sum((endpoint) => endpoint.inputTokens),
+    outputTokens: sum((endpoint) => endpoint.outputTokens),
     // Sums of decimal texts keep no more digits than these.
-    cost: Math.round(sum((endpoint) => endpoint.model?.cost ?? 0) * 1e12) / 1e12,
+    cost: Math.round(sum((endpoint) => endpoint.cost) * 1e12) / 1e12,
     latencyMs: calls === 0 ? null : Math.round((latency / calls) * 1000) / 1000,
   };
 }

@@ -35,6 +35,8 @@ export interface AiProvider {
   /** `<backend key>/<name>`: whose health, latency and credentials it is. */
   readonly key: string;
   readonly service: LlmService;
+  /** Of a target of a virtual model: the key of the model's own backend, whose calls these are too. */
+  readonly standsFor?: string | undefined;
   /** Takes the place of the model that requests name. */
   readonly model?: string | undefined;
   /** Takes the place of the service's own host. */

@@ -76,6 +76,7 @@ function failoverBackend(name: string, targets: readonly FailoverTarget[], model
       ...provider,
       name: `${target.model}:${index}`,
       key: `${key}:${index}`,
+      standsFor: model.backend.key,
       model: provider.model ?? target.model,
       policies: { ...provider.policies, ...(authorization === undefined ? {} : { authorization }) },
     };
