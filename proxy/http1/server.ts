@@ -6,8 +6,9 @@ import type { RequestHandler } from '../exchange/exchange.ts';
 import type { Headers } from '../exchange/headers.ts';
 import type { HttpRequest, HttpResponse } from '../exchange/message.ts';
 import type { Delivery, Transport } from '../exchange/transport.ts';
-import type { FieldParser } from './fields.ts';
 import { badRequestAnswer } from './bad-request.ts';
+import { type Awaited, Deadlines, lateness, type TimeLimits } from './deadlines.ts';
+import type { FieldParser } from './fields.ts';
 import { HeadReader } from './head-reader.ts';
 import { type BodySource, IncomingBody } from './incoming-body.ts';
 import { Http1Error } from './limits.ts';
@@ -16,16 +17,11 @@ import { parseRequestHead, type RequestHead } from './request-head.ts';
 import { type DateHeader, interimHead, outgoingFraming, responseHead } from './response-writer.ts';
 import type { Sweeper, Swept } from './sweeper.ts';
 
-export interface Http1ServerOptions {
+export interface Http1ServerOptions extends TimeLimits {
   /** Bytes that were read from the socket to find out what it speaks. */
   readonly first?: Buffer | undefined;
   readonly maxHeadBytes: number;
   readonly maxHeaders: number;
-  /** Longest wait for a complete head, on a new connection and between requests. */
-  readonly idleTimeoutMs: number;
-  /** Longest time in which nothing of a body moves. */
-  readonly streamIdleTimeoutMs: number;
-  readonly maxConnectionDurationMs?: number | undefined;
   readonly preserveCase: boolean;
   readonly fields: FieldParser;
   readonly date: DateHeader;
@@ -36,8 +32,6 @@ export interface Http1ServerOptions {
 
 /** Bytes of an unwanted request body that are read away to keep a connection, before it is closed instead. */
 const DRAIN_LIMIT = 256 * 1024;
-/** How long that may take. */
-const DRAIN_MS = 5000;
 
 type Phase = 'head' | 'exchange' | 'closing' | 'takenOver' | 'closed';
 
@@ -62,9 +56,8 @@ export class Http1Connection implements Transport, BodySource, Swept {
   readonly #options: Http1ServerOptions;
   readonly #handler: RequestHandler;
   readonly #heads: HeadReader;
-  readonly #openedAt = performance.now();
+  readonly #deadlines: Deadlines;
   #phase: Phase = 'head';
-  #lastMove: number;
   /** Bytes that were read but not used yet: the rest of a read, or a pipelined request. */
   #held: Buffer | null = null;
   #processing = false;
@@ -72,11 +65,8 @@ export class Http1Connection implements Transport, BodySource, Swept {
   #incoming: IncomingBody | null = null;
   #drained = 0;
   #discarding = false;
-  /** When the response had gone out, on the sweeper's scale. */
-  #answeredAt = 0;
   #continueDue = false;
   #outgoing: Outgoing | null = null;
-  #sentAtSweep = 0;
   #done: ((delivery: Delivery) => void) | null = null;
   #responded = false;
   #closeAfter = false;
@@ -92,7 +82,7 @@ export class Http1Connection implements Transport, BodySource, Swept {
     this.#options = options;
     this.#handler = handler;
     this.#heads = new HeadReader(options.maxHeadBytes);
-    this.#lastMove = options.sweeper.now;
+    this.#deadlines = new Deadlines(options, options.sweeper, this.#heads);
   }
 
   /** Between requests, with nothing of a next one. */
@@ -101,7 +91,6 @@ export class Http1Connection implements Transport, BodySource, Swept {
   }
 
   start(): void {
-    this.#lastMove = performance.now();
     this.#options.sweeper.add(this);
     this.#socket.on('data', this.#onData);
     this.#socket.on('drain', this.#onDrain);
@@ -128,7 +117,7 @@ export class Http1Connection implements Transport, BodySource, Swept {
   // ── reading ──
 
   readonly #onData = (chunk: Buffer): void => {
-    this.#lastMove = this.#options.sweeper.now;
+    this.#deadlines.moved();
     this.#held = this.#held === null ? chunk : Buffer.concat([this.#held, chunk]);
     this.#process();
   };
@@ -247,7 +236,7 @@ export class Http1Connection implements Transport, BodySource, Swept {
     const context = {
       method: request.method,
       version: request.version,
-      keepAlive: request.keepAlive && !this.#closeAfter && !this.#tooOld(),
+      keepAlive: request.keepAlive && !this.#closeAfter && !this.#deadlines.tooOld,
       preserveCase: this.#options.preserveCase,
     };
     const framing = outgoingFraming(response, context);
@@ -289,11 +278,6 @@ export class Http1Connection implements Transport, BodySource, Swept {
     this.#closeAfter = true;
   }
 
-  #tooOld(): boolean {
-    const limit = this.#options.maxConnectionDurationMs;
-    return limit !== undefined && performance.now() - this.#openedAt > limit;
-  }
-
   // ── the end of an exchange ──
 
   #responseDone(bytes: number, error: Error | null): void {
@@ -308,7 +292,7 @@ export class Http1Connection implements Transport, BodySource, Swept {
       return;
     }
     done?.({ kind: 'complete', bytes });
-    this.#answeredAt = this.#options.sweeper.now;
+    this.#deadlines.answered();
     const incoming = this.#incoming;
     if (incoming !== null && !incoming.complete && !incoming.piped) incoming.cancel();
     this.#exchangeDone();
@@ -325,7 +309,7 @@ export class Http1Connection implements Transport, BodySource, Swept {
     this.#phase = 'head';
     this.#request = null;
     this.#incoming = null;
-    this.#lastMove = this.#options.sweeper.now;
+    this.#deadlines.moved();
     if (this.#held !== null) this.#process();
     if (this.#held === null) this.#socket.resume();
   }
@@ -334,7 +318,7 @@ export class Http1Connection implements Transport, BodySource, Swept {
   #close(): void {
     if (this.#phase === 'closing' || this.#phase === 'closed') return;
     this.#phase = 'closing';
-    this.#lastMove = performance.now();
+    this.#deadlines.restart();
     this.#held = null;
     this.#socket.end();
     // A reset that overtakes the response would take it away from the client: read until it closes (RFC 9112 9.6).
@@ -365,7 +349,7 @@ export class Http1Connection implements Transport, BodySource, Swept {
   }
 
   readonly #onDrain = (): void => {
-    this.#lastMove = this.#options.sweeper.now;
+    this.#deadlines.moved();
     this.#outgoing?.onDrain();
   };
 
@@ -423,57 +407,33 @@ export class Http1Connection implements Transport, BodySource, Swept {
   // ── deadlines ──
 
   sweep(now: number): void {
-    const sent = this.#outgoing?.bytes ?? 0;
-    if (sent !== this.#sentAtSweep) this.#lastMove = now;
-    this.#sentAtSweep = sent;
-    const idleFor = now - this.#lastMove;
-    if (this.#phase === 'head') {
-      if (idleFor > this.#options.idleTimeoutMs || this.#headTooSlow(now)) this.#idleTooLong();
-      else if (this.idle && this.#tooOld()) this.#close();
-    } else if (this.#phase === 'closing') {
-      if (idleFor > 2000) this.#socket.destroy();
-    } else if (this.#answered()) {
-      if (now - this.#answeredAt > DRAIN_MS) this.#close();
-    } else if (this.#phase === 'exchange' && this.#bodyMoves() && idleFor > this.#options.streamIdleTimeoutMs) {
-      this.#cutIdle();
-    }
+    this.#deadlines.sent(this.#outgoing?.bytes ?? 0, now);
+    const awaited = this.#awaited();
+    if (!this.#deadlines.passed(awaited, now)) return;
+    if (awaited === 'end') this.#socket.destroy();
+    else if (awaited === 'request' || awaited === 'leftover') this.#close();
+    else if (awaited === 'response') this.#cutResponse();
+    else if (awaited !== 'nothing') this.#refuse(lateness(awaited));
   }
 
-  /** All that is left of the exchange is a body that nobody wants. */
-  #answered(): boolean {
-    return this.#phase === 'exchange' && this.#discarding && this.#responded && this.#done === null;
+  #awaited(): Awaited {
+    if (this.#phase === 'head') return this.#heads.empty ? 'request' : 'head';
+    if (this.#phase === 'closing') return 'end';
+    if (this.#phase !== 'exchange') return 'nothing';
+    if (this.#discarding && this.#responded && this.#done === null) return 'leftover';
+    const incoming = this.#incoming;
+    if (this.#outgoing !== null) return 'response';
+    // Waiting for an upstream's head has other limits.
+    if (incoming === null || incoming.complete || !incoming.piped) return 'nothing';
+    if (this.#responded) return 'response';
+    // A body that is held back waits for the upstream, not for the client.
+    return incoming.flowing ? 'body' : 'upstream';
   }
 
-  /** Trickled bytes do not extend the time for a head. */
-  #headTooSlow(now: number): boolean {
-    return !this.#heads.empty && now - this.#heads.startedAt > this.#options.idleTimeoutMs;
-  }
-
-  #idleTooLong(): void {
-    if (this.#heads.empty) this.#close();
-    else this.#refuse(new Http1Error(408, 'request head not received in time'));
-  }
-
-  /** Whether a body is on its way in or out (waiting for an upstream's head is not that). */
-  #bodyMoves(): boolean {
-    return this.#outgoing !== null || (this.#incoming !== null && !this.#incoming.complete && this.#incoming.piped);
-  }
-
-  #cutIdle(): void {
-    const error = new Error('nothing moved on the stream for too long');
-    if (this.#outgoing === null && !this.#responded) {
-      // A body that is held back waits for the upstream, not for the client.
-      const waitsForClient = this.#incoming?.flowing === true;
-      this.#refuse(
-        waitsForClient
-          ? new Http1Error(408, 'request body not received in time')
-          : new Http1Error(504, 'request body not taken by the upstream in time'),
-      );
-      return;
-    }
+  #cutResponse(): void {
     const outgoing = this.#outgoing;
     outgoing?.abandon();
-    this.#responseDone(outgoing?.bytes ?? 0, error);
+    this.#responseDone(outgoing?.bytes ?? 0, new Error('nothing moved on the stream for too long'));
   }
 }
 
