@@ -17,7 +17,7 @@ import { badRequest, failureOf, type LlmFailure } from './failure.ts';
 import { shownNames } from './formats.ts';
 import { bool, number, object, text } from './json.ts';
 import type { ReadRequest } from './models/requested.ts';
-import { pathModel, pathStreams } from './path-model.ts';
+import { isAzureTarget, pathModel, pathStreams } from './path-model.ts';
 import type { Plan, ProviderRequest } from './providers/contract.ts';
 import { isChat, isOpaque, upstreamFormat } from './providers/plan.ts';
 import { jsonBody, readBody, type ReadOptions } from './read-body.ts';
@@ -237,7 +237,8 @@ export class LlmCall {
     if (settings.model !== undefined) return { ...body, model: settings.model };
     const named = pathModel(this.#path);
     if (named === undefined) return body;
-    const pathWins = type === 'generateContent' || body['model'] === undefined;
+    // Azure, too, never looks at the body's.
+    const pathWins = type === 'generateContent' || body['model'] === undefined || isAzureTarget(this.#path);
     return pathWins ? { ...body, model: named } : body;
   }
 

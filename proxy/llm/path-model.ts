@@ -1,8 +1,27 @@
-/** The model that a path names, for services whose paths do (Gemini, Vertex, Bedrock); undefined where none does. */
+import { pathOf, queryOf } from '../exchange/message.ts';
+
+/** The model that a path names, for services whose paths do (Gemini, Vertex, Bedrock, Azure); undefined where none does. */
 export function pathModel(path: string): string | undefined {
-  return googleModel(path) ?? bedrockModel(path);
+  return googleModel(path) ?? bedrockModel(path) ?? azureModel(path);
 }
 
+/** Whether a target is one of Azure's OpenAI: a deployment's, or another with the version of Azure's API. */
+export function isAzureTarget(target: string): boolean {
+  const path = pathOf(target);
+  if (!path.includes(AZURE)) return false;
+  return azureSegment(path) !== undefined || /[?&]api-version=/.test(queryOf(target));
+}
+
+/** The path of a target of Azure as OpenAI has it. */
+export function openaiPathOf(azurePath: string): string {
+  const deployment = azureSegment(azurePath);
+  if (deployment !== undefined) return `/v1${azurePath.slice(deployment.end)}`;
+  return azurePath.slice(azurePath.indexOf(AZURE)).replace(/^\/openai\/(?:v1\/)?/, '/v1/');
+}
+
+const AZURE = '/openai/';
+const AZURE_DEPLOYMENT = '/openai/deployments/';
+const AZURE_ACTION = /\/(?:(?:chat\/)?completions|embeddings|audio\/\w+|images\/\w+|batches)$/;
 const GOOGLE_ACTION = /:(?:rawPredict|streamRawPredict|generateContent|streamGenerateContent|countTokens)$/;
 const BEDROCK_ACTION = /\/(?:invoke|invoke-with-response-stream|converse|converse-stream)$/;
 const STREAMING = /(?::streamRawPredict|:streamGenerateContent|\/invoke-with-response-stream|\/converse-stream)$/;
@@ -18,7 +37,9 @@ export function withPathModel(path: string, model: string): string {
   if (google !== undefined) return replaced(path, google, encodeURIComponent(model));
   const bedrock = bedrockSegment(path);
   // The colons of versions stay, as its clients write them.
-  return bedrock === undefined ? path : replaced(path, bedrock, encodeURIComponent(model).replaceAll('%3A', ':'));
+  if (bedrock !== undefined) return replaced(path, bedrock, encodeURIComponent(model).replaceAll('%3A', ':'));
+  const azure = azureSegment(path);
+  return azure === undefined ? path : replaced(path, azure, encodeURIComponent(model));
 }
 
 interface Segment {
@@ -58,6 +79,20 @@ function bedrockSegment(path: string): Segment | undefined {
   const from = path.indexOf('/model/');
   if (action === null || from === -1 || from + '/model/'.length > action.index) return undefined;
   return { start: from + '/model/'.length, end: action.index };
+}
+
+/** A deployment, which is Azure's word for a model. */
+function azureModel(path: string): string | undefined {
+  const at = azureSegment(path);
+  return at && named(path.slice(at.start, at.end));
+}
+
+function azureSegment(path: string): Segment | undefined {
+  const from = path.indexOf(AZURE_DEPLOYMENT);
+  if (from === -1) return undefined;
+  const start = from + AZURE_DEPLOYMENT.length;
+  const end = AZURE_ACTION.exec(path)?.index ?? -1;
+  return end > start ? { start, end } : undefined;
 }
 
 /** Percent-decoded; undefined for what could lead anywhere else than to a model. */

@@ -3,9 +3,10 @@ import { removeParameter } from '../credentials/query.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { LentCredentials } from '../exchange/lent-credentials.ts';
 import { pathOf, queryOf } from '../exchange/message.ts';
-import { pathModel, withPathModel } from './path-model.ts';
+import { isAzureTarget, openaiPathOf, pathModel, withPathModel } from './path-model.ts';
 import type { Plan, ProviderRequest } from './providers/contract.ts';
 import { isOpaque, upstreamOf } from './providers/plan.ts';
+import { withQueryModel } from './realtime/watch.ts';
 import type { LlmService } from './service.ts';
 
 /** Where a request goes at its service, and the headers that it wants. */
@@ -67,20 +68,31 @@ function targetOf(
   const { path, pathPrefix } = settings;
   if (path !== undefined) return path;
   if (isOpaque(facts.routeType)) {
-    return pathPrefix === undefined
-      ? client
-      : `${provider.passthroughPath(pathOf(client), pathPrefix)}${queryOf(client)}`;
+    const own = settings.service.kind === 'openai' && isAzureTarget(client) ? openaiTarget(client) : client;
+    return pathPrefix === undefined ? own : `${provider.passthroughPath(pathOf(own), pathPrefix)}${queryOf(own)}`;
   }
   // An own host without a prefix speaks the client's paths, as long as it speaks the client's format.
   const own = settings.host !== undefined && pathPrefix === undefined && settings.service.kind !== 'custom';
   if (own && plan.kind === 'native' && isPathOf(settings.service.kind, client)) return naming(facts.model, client);
-  return withQuery(provider.path(facts, plan, pathPrefix), clientQuery(client, facts, plan));
+  const target = withQuery(
+    provider.path(facts, plan, pathPrefix),
+    clientQuery(client, { kind: settings.service.kind, facts, plan }),
+  );
+  // Sessions name their model in the query; versions of Azure by their date have another word for it.
+  if (facts.routeType !== 'realtime' || facts.model === '') return target;
+  return withQueryModel(target, facts.model, target.includes('/openai/realtime?api-version=') ? 'deployment' : 'model');
 }
 
 /** Whether a client's path can be one of the service: paths of Azure and Vertex AI say what no other vendor's say. */
 function isPathOf(kind: Service['kind'], client: string): boolean {
   if (kind === 'azure') return /^\/(?:openai|anthropic|api\/projects)\//.test(client);
-  return kind !== 'vertex' || client.includes('/projects/');
+  if (kind === 'vertex') return client.includes('/projects/');
+  return !isAzureTarget(client) && !client.includes('/publishers/');
+}
+
+/** What a client of Azure asks for, where OpenAI has it. */
+function openaiTarget(client: string): string {
+  return withQuery(openaiPathOf(pathOf(client)), without(queryOf(client).slice(1), ['api-version']));
 }
 
 /** A client's path that names a model names the one that serves it. */
@@ -90,15 +102,26 @@ function naming(model: string, client: string): string {
   return named === undefined || named === model ? client : `${withPathModel(path, model)}${queryOf(client)}`;
 }
 
-/** The query of the client; `alt` belongs to the gateway where Gemini is spoken. */
-function clientQuery(client: string, facts: ProviderRequest, plan: Plan): string {
+/** The query of the client, without what belongs to the API that it was written for. */
+function clientQuery(
+  client: string,
+  { kind, facts, plan }: { readonly kind: Service['kind']; readonly facts: ProviderRequest; readonly plan: Plan },
+): string {
   const query = queryOf(client).slice(1);
+  if (query === '') return query;
   const upstream = upstreamOf(facts, plan);
   const gemini = upstream === 'generateContent' || upstream === 'geminiCountTokens';
-  if (!gemini || query === '') return query;
+  const versioned = kind === 'azure' || (kind !== 'custom' && isAzureTarget(client));
+  // Anthropic's library says so for betas; Google refuses parameters that it does not know.
+  const beta = facts.routeType === 'messages' && plan.kind === 'translated';
+  return without(query, [...(gemini ? ['alt'] : []), ...(versioned ? ['api-version'] : []), ...(beta ? ['beta'] : [])]);
+}
+
+function without(query: string, names: readonly string[]): string {
+  if (names.length === 0) return query;
   return query
     .split('&')
-    .filter((part) => part !== 'alt' && !part.startsWith('alt='))
+    .filter((pair) => !names.includes(pair.split('=', 1)[0] ?? ''))
     .join('&');
 }
 

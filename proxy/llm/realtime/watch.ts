@@ -31,17 +31,19 @@ function added(before: LlmUsage | null, after: LlmUsage): LlmUsage {
   return Object.fromEntries(sums) as LlmUsage;
 }
 
-/** The model that the query of a session names. */
+/** The model that the query of a session names; Azure's clients call it a deployment. */
 export function queryModel(target: string): string {
   const query = target.indexOf('?');
-  return query === -1 ? '' : (new URLSearchParams(target.slice(query + 1)).get('model') ?? '');
+  if (query === -1) return '';
+  const parameters = new URLSearchParams(target.slice(query + 1));
+  return parameters.get('model') ?? parameters.get('deployment') ?? '';
 }
 
-/** The same target with another model. */
-export function withQueryModel(target: string, model: string): string {
+/** The same target with another model, by the name that its reader has for it. */
+export function withQueryModel(target: string, model: string, name: 'model' | 'deployment' = 'model'): string {
   const at = target.indexOf('?');
   const pairs = at === -1 ? [] : target.slice(at + 1).split('&');
-  const others = pairs.filter((pair) => pair !== '' && pair !== 'model' && !pair.startsWith('model='));
+  const others = pairs.filter((pair) => pair !== '' && !/^(?:model|deployment)(?:=|$)/.test(pair));
   const path = at === -1 ? target : target.slice(0, at);
-  return `${path}?${[`model=${encodeURIComponent(model)}`, ...others].join('&')}`;
+  return `${path}?${[`${name}=${encodeURIComponent(model)}`, ...others].join('&')}`;
 }

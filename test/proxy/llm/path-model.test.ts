@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { pathModel, withPathModel } from '../../../proxy/llm/path-model.ts';
+import { pathOf } from '../../../proxy/exchange/message.ts';
+import { isAzureTarget, openaiPathOf, pathModel, withPathModel } from '../../../proxy/llm/path-model.ts';
 
 describe('the model of a path', () => {
   test.each([
@@ -12,17 +13,37 @@ describe('the model of a path', () => {
     ],
     ['/model/anthropic.claude-v2:1/converse', 'anthropic.claude-v2:1', '/model/a%2Fb:1/converse'],
     ['/model/arn%3Aaws%2Fx/invoke-with-response-stream', 'arn:aws/x', '/model/a%2Fb:1/invoke-with-response-stream'],
+    ['/openai/deployments/gpt-4o/embeddings', 'gpt-4o', '/openai/deployments/a%2Fb%3A1/embeddings'],
+    ['/openai/deployments/meta/llama-4/completions', 'meta/llama-4', '/openai/deployments/a%2Fb%3A1/completions'],
+    ['/x/openai/deployments/gpt-4o/embeddings', 'gpt-4o', '/x/openai/deployments/a%2Fb%3A1/embeddings'],
   ])('of %s is %s, and can be another', (path, model, changed) => {
     expect(pathModel(path)).toBe(model);
     expect(withPathModel(path, 'a/b:1')).toBe(changed);
   });
 
-  test.each(['/v1/chat/completions', '/v1/models/x:rawPredict', '/model/converse', '/v1beta/models/:generateContent'])(
-    'is not in %s',
-    (path) => {
-      expect(pathModel(path)).toBeUndefined();
-    },
-  );
+  test.each([
+    ['/openai/deployments/gpt-4o/chat/completions', true, '/v1/chat/completions'],
+    ['/azure/openai/deployments/gpt-4o/audio/speech?api-version=1', true, '/v1/audio/speech'],
+    ['/openai/responses?x=1&api-version=1', true, '/v1/responses'],
+    ['/openai/v1/responses?api-version=preview', true, '/v1/responses'],
+    ['/openai/v1/responses', false, undefined],
+    ['/openai/deployments/', false, undefined],
+    ['/v1/chat/completions?api-version=1', false, undefined],
+    ['/v1/chat/completions?x=/openai/deployments/a/completions', false, undefined],
+  ])('knows that %s is one of Azure: %s', (target, isAzure, openai) => {
+    expect(isAzureTarget(target)).toBe(isAzure);
+    if (openai !== undefined) expect(openaiPathOf(pathOf(target))).toBe(openai);
+  });
+
+  test.each([
+    '/v1/chat/completions',
+    '/openai/deployments/gpt-4o',
+    '/v1/models/x:rawPredict',
+    '/model/converse',
+    '/v1beta/models/:generateContent',
+  ])('is not in %s', (path) => {
+    expect(pathModel(path)).toBeUndefined();
+  });
 
   test('is none that leads elsewhere', () => {
     for (const name of ['a%2F..%2Fb', '..', 'a%00b', 'a%20b', 'a%3Fb', 'a%5Cb', '%2Fa'])

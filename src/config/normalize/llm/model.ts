@@ -32,6 +32,14 @@ const ROUTE_TYPES: Readonly<Record<string, LlmRouteType>> = {
   '/v1/rerank': 'rerank',
   '/v2/rerank': 'rerank',
   '/v1/realtime': 'realtime',
+  // Clients of Azure, of the addresses that are made like OpenAI's, and of OpenAI whose base has no version.
+  '/chat/completions': 'completions',
+  '/embeddings': 'embeddings',
+  '/openai/responses': 'responses',
+  '/openai/responses/compact': 'detect',
+  '/images/generations': 'detect',
+  '/images/edits': 'detect',
+  '/openai/realtime': 'realtime',
 };
 
 const OPAQUE = orderedRoutes({ ...ROUTE_TYPES, '*': 'passthrough' });

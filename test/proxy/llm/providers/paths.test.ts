@@ -17,6 +17,26 @@ const usual: readonly Row[] = [
     { service: 'openai', type: 'realtime', model: 'gpt-realtime', client: '/v1/realtime?model=gpt-realtime' },
     '/v1/realtime?model=gpt-realtime',
   ],
+  [
+    'openai: realtime of a client of Azure',
+    {
+      service: 'openai',
+      type: 'realtime',
+      model: 'gpt-realtime',
+      client: '/openai/realtime?api-version=2025-04-01-preview&deployment=gpt-realtime&x=1',
+    },
+    '/v1/realtime?model=gpt-realtime&x=1',
+  ],
+  [
+    'azure: realtime of a dated version',
+    { service: 'azureDated', type: 'realtime', model: 'rt', client: '/v1/realtime?model=rt' },
+    '/openai/realtime?deployment=rt&api-version=2024-10-21',
+  ],
+  [
+    'azure: realtime',
+    { service: 'azure', type: 'realtime', model: 'rt', client: '/v1/realtime?model=rt' },
+    '/openai/v1/realtime?model=rt',
+  ],
   ['anthropic: messages', { service: 'anthropic', type: 'messages', model: 'claude-x' }, '/v1/messages'],
   ['anthropic: translated chat', { service: 'anthropic', type: 'completions', model: 'claude-x' }, '/v1/messages'],
   [
@@ -257,6 +277,84 @@ const overridden: readonly Row[] = [
       settings: { host },
     },
     '/v1alpha/models/gemini-2.5-pro:generateContent?x=1',
+  ],
+  [
+    'an own host that is made like OpenAI has its own paths for clients of Azure',
+    {
+      service: 'openai',
+      type: 'completions',
+      model: 'prod',
+      client: '/openai/deployments/prod/chat/completions?api-version=2024-10-21&x=1',
+      settings: { host },
+    },
+    '/v1/chat/completions?x=1',
+  ],
+  [
+    'an own host that is made like OpenAI leaves the path of others to them',
+    { service: 'openai', type: 'completions', model: 'm', client: '/openai/v1/chat/completions', settings: { host } },
+    '/openai/v1/chat/completions',
+  ],
+  [
+    'an own host of Anthropic has its own paths for clients of Vertex AI',
+    {
+      service: 'anthropic',
+      type: 'messages',
+      model: 'claude-x',
+      client: '/v1/projects/p/locations/l/publishers/anthropic/models/claude-x:rawPredict',
+      settings: { host },
+    },
+    '/v1/messages',
+  ],
+  [
+    'an own host of Azure leaves path and version to clients of Azure, with the model that serves',
+    {
+      service: 'azure',
+      type: 'completions',
+      model: 'prod',
+      client: '/openai/deployments/alias/chat/completions?api-version=2024-10-21',
+      settings: { host },
+    },
+    '/openai/deployments/prod/chat/completions?api-version=2024-10-21',
+  ],
+  [
+    'the version of Azure’s API goes with the path that it was written for',
+    {
+      service: 'azureDated',
+      type: 'completions',
+      model: 'm',
+      client: '/openai/deployments/m/chat/completions?api-version=2099-01-01',
+    },
+    '/openai/deployments/m/chat/completions?api-version=2024-10-21',
+  ],
+  [
+    'and is unknown to Google',
+    {
+      service: 'gemini',
+      type: 'completions',
+      model: 'gemini-2.5-pro',
+      client: '/openai/deployments/gemini-2.5-pro/chat/completions?api-version=2099-01-01',
+    },
+    '/v1beta/models/gemini-2.5-pro:generateContent',
+  ],
+  [
+    'what nobody understands goes from clients of Azure to the paths of OpenAI',
+    {
+      service: 'openai',
+      type: 'passthrough',
+      client: '/openai/deployments/tts/audio/speech?api-version=2024-10-21',
+      settings: { pathPrefix: '/p' },
+    },
+    '/p/audio/speech',
+  ],
+  [
+    'betas that Anthropic’s library asks for in the query are for Anthropic',
+    { service: 'gemini', type: 'messages', model: 'gemini-2.5-pro', client: '/v1/messages?beta=true&x=1' },
+    '/v1beta/openai/chat/completions?x=1',
+  ],
+  [
+    'betas are left to Anthropic',
+    { service: 'anthropic', type: 'messages', model: 'claude-x', client: '/v1/messages?beta=true' },
+    '/v1/messages?beta=true',
   ],
   [
     'an own host with a prefix has the paths of the provider',
