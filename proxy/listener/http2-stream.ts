@@ -48,6 +48,8 @@ export class Http2Exchange implements Transport, BodySink, BodyReader {
   #bodyEnded = false;
   #takenOver = false;
   #cutHere = false;
+  /** Since the last sweep, which takes it for a move at that moment: never cut too early. */
+  #moved = false;
   #lastMove: number;
 
   constructor(stream: ServerHttp2Stream, head: Http2RequestHead, owner: Http2StreamOwner) {
@@ -78,7 +80,7 @@ export class Http2Exchange implements Transport, BodySink, BodyReader {
     }
     this.#response = response;
     this.#done = done;
-    this.#lastMove = this.#owner.now;
+    this.#moved = true;
     const bodyless = this.#head.method === 'HEAD' || hasNoBody(response.status);
     const empty = bodyless || response.body.length === 0;
     this.#waitsForTrailers = !empty && (this.#takesTrailers || response.body.length === null);
@@ -126,7 +128,7 @@ export class Http2Exchange implements Transport, BodySink, BodyReader {
 
   onData(chunk: Uint8Array): void {
     if (this.#done === null) return;
-    this.#lastMove = this.#owner.now;
+    this.#moved = true;
     this.#bytes += chunk.byteLength;
     const expected = this.#response?.body.length ?? Number.POSITIVE_INFINITY;
     if (this.#bytes > expected) {
@@ -158,20 +160,22 @@ export class Http2Exchange implements Transport, BodySink, BodyReader {
   // ── the reader of the request body ──
 
   bodyWanted(): void {
-    this.#lastMove = this.#owner.now;
+    this.#moved = true;
     if (!this.#continueDue || this.#response !== null || this.#stream.destroyed) return;
     this.#continueDue = false;
     this.#stream.additionalHeaders({ ':status': 100 });
   }
 
   bodyMoved(): void {
-    this.#lastMove = this.#owner.now;
+    this.#moved = true;
   }
 
   // ── deadlines ──
 
   /** Cuts the stream when a body that is on its way has not moved for `limitMs`. */
   sweep(now: number, limitMs: number): void {
+    if (this.#moved) this.#lastMove = now;
+    this.#moved = false;
     if (this.#takenOver || now - this.#lastMove <= limitMs) return;
     const sending = this.#done !== null;
     if (!sending && this.#incoming?.flowing !== true) return;
@@ -195,7 +199,7 @@ export class Http2Exchange implements Transport, BodySink, BodyReader {
   }
 
   readonly #onDrain = (): void => {
-    this.#lastMove = this.#owner.now;
+    this.#moved = true;
     if (!this.#needsDrain) return;
     this.#needsDrain = false;
     if (this.#done !== null && !this.#bodyEnded) this.#response?.body.resume();
