@@ -1,7 +1,8 @@
 import type { HealthPolicy } from '../../src/config/ir/index.ts';
 import type { EndpointErrorKind } from './endpoint-rows.ts';
 import type { EndpointView, FailureState } from './endpoint-view.ts';
-import type { UpstreamError } from './upstream.ts';
+import { StreamStalled } from '../exchange/stream-stalled.ts';
+import { UpstreamError } from './upstream.ts';
 
 const DEFAULT_EVICTION_MS = 3000;
 
@@ -23,6 +24,7 @@ export type Outcome =
 const healthy: Outcome = { kind: 'healthy' };
 const unknown: Outcome = { kind: 'unknown' };
 const badStatus: Outcome = { kind: 'unhealthy', error: 'status' };
+const brokenBody: Outcome = { kind: 'unhealthy', error: 'protocol' };
 const badGrpcStatus: Outcome = { kind: 'unhealthy', error: 'grpcStatus' };
 
 /** Unhealthy are 5xx, a gRPC status other than 0, and no response at all. */
@@ -39,6 +41,12 @@ export function outcomeByExpression(isUnhealthy: boolean): Outcome {
 /** The outcome of an attempt that gave no response, or whose body was cut by the upstream. */
 export function outcomeOfError(error: UpstreamError): Outcome {
   return error.kind === 'cancelled' ? unknown : { kind: 'unhealthy', error: error.kind };
+}
+
+/** The outcome of an attempt whose answer had to be given up, for whatever its client got of it. */
+export function outcomeOfCut(error: Error): Outcome {
+  if (error instanceof UpstreamError) return outcomeOfError(error);
+  return error instanceof StreamStalled ? timedOut : brokenBody;
 }
 
 /** The upstream did not answer within `backendRequestTimeout`. */

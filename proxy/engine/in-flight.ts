@@ -3,6 +3,7 @@ import {
   accountFinish,
   outcomeByExpression,
   outcomeOf,
+  outcomeOfCut,
   outcomeOfError,
   type Endpoint,
   type Outcome,
@@ -226,7 +227,10 @@ export class InFlight implements Progress {
   /** What the endpoint has shown by the end of the body. */
   outcome(delivery: Delivery): Outcome {
     if (this.#attemptStatus >= 500 && this.#unhealthy === null) return outcomeOf(this.#attemptStatus);
-    if (delivery.kind === 'complete') return this.judge(this.#attemptStatus, this.grpcStatus);
+    if (delivery.kind === 'complete') {
+      const cut = this.llm?.facts.cut ?? null;
+      return cut === null ? this.judge(this.#attemptStatus, this.grpcStatus) : outcomeOfCut(cut);
+    }
     return delivery.kind === 'cut' && delivery.error instanceof UpstreamError
       ? outcomeOfError(delivery.error)
       : { kind: 'unknown' };

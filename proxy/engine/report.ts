@@ -37,6 +37,8 @@ function errorOf(flight: InFlight, delivery: Delivery): string | null {
   if (delivery.kind === 'refused') return delivery.message;
   if (flight.refusal !== null) return flight.refusal.message;
   if (delivery.kind === 'cut') return delivery.error.message;
+  const { cut } = flight.llm?.facts ?? { cut: null };
+  if (delivery.kind === 'complete' && cut !== null) return cut.message;
   return delivery.kind === 'clientGone' ? 'client went away' : null;
 }
 
@@ -44,7 +46,8 @@ function reasonOf(flight: InFlight, delivery: Delivery): Reason | 'Upstream' {
   if (delivery.kind === 'refused') return TIMEOUTS.has(delivery.status) ? 'Timeout' : 'InvalidRequest';
   if (flight.refusal !== null) return flight.refusal.reason;
   if (flight.answeredBy !== null) return 'DirectResponse';
-  return delivery.kind === 'cut' ? 'UpstreamFailure' : 'Upstream';
+  const isCut = delivery.kind === 'cut' || (delivery.kind === 'complete' && (flight.llm?.facts.cut ?? null) !== null);
+  return isCut ? 'UpstreamFailure' : 'Upstream';
 }
 
 function countRequest(flight: InFlight, delivery: Delivery, durationMs: number): void {

@@ -63,6 +63,8 @@ export class LlmFacts {
   costRates: Rates | null = null;
   /** The service has answered with success. */
   answered = false;
+  /** What ended the answer before it was complete, where the service is to blame. */
+  cut: Error | null = null;
   /** Where the answer is on its way to the client. */
   pace = new LlmPace();
   /** Collected when something reads them. */
@@ -81,6 +83,7 @@ export class LlmFacts {
     this.countTokens = null;
     this.pace = new LlmPace();
     this.answered = false;
+    this.cut = null;
   }
 
   /** Calls `listener` once when the call is over and everything about it is known. */

@@ -8,6 +8,7 @@ import type { Headers } from '../exchange/headers.ts';
 import type { LlmFacts } from '../exchange/llm-facts.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
+import { StreamStalled } from '../exchange/stream-stalled.ts';
 import { recordBody, reportBody } from '../telemetry/body-recorder.ts';
 import type { Attempt, LlmCallOptions } from './call.ts';
 import { contentsOf } from './contents/answer.ts';
@@ -92,7 +93,11 @@ export class LlmAnswer {
       limits: this.#options,
       read: (watched, patience) => collect(watched, limitBytes, patience),
     });
-    if (result.kind === 'failed') return refusalFor(result.error);
+    if (result.kind === 'failed') {
+      const refusal = refusalFor(result.error);
+      this.#facts.cut = refusal.reason === 'Timeout' ? new StreamStalled(refusal.message) : result.error;
+      return refusal;
+    }
     if (result.kind === 'whole') return result.body.bytes;
     result.rest.cancel();
     throw tooLarge();
@@ -166,7 +171,7 @@ export class LlmAnswer {
   // ── streams ──
 
   #streamed(response: HttpResponse, type: ChatFormat): void {
-    const { translated, plan, limitBytes, service } = this.#options;
+    const { translated, plan, limitBytes, service, clock, streamIdleTimeoutMs } = this.#options;
     const upstream = upstreamFormat(plan) ?? 'completions';
     const framing: Framing = upstream === 'converse' ? 'aws' : 'sse';
     const coding = codingOf(response.headers);
@@ -195,6 +200,8 @@ export class LlmAnswer {
     response.body = eventBody(source, {
       framing,
       limitBytes,
+      clock,
+      streamIdleTimeoutMs,
       verbatim: translated === null && guard === null,
       follower: (output) => stream.follow(output),
       onOver: (ending, error) => stream.over(ending, error),

@@ -266,12 +266,15 @@ describe('a service that does not come to its end', () => {
     await nothingLeft(gateway);
   });
 
-  test('stalls: the client is let go, and the service left', async () => {
+  test('stalls: every client is told in its own words, and the service left', async () => {
     const gateway = await serving((socket) => socket.write(part), { idle: '150ms' });
     for (const client of clients) {
-      const raw = gateway.connect(requestOf(client));
-      await raw.closed;
-      expect(raw.text).toContain('look');
+      const { body } = await post(gateway, client);
+      expect(body).toContain('look');
+      expect([client.format, lastError(client, body)]).toEqual([
+        client.format,
+        'upstream stream was cut: nothing came for 150ms',
+      ]);
     }
     await eventually('the service is left', () => gateway.open.size === 0);
     await nothingLeft(gateway);

@@ -1,6 +1,7 @@
 import type { Body } from '../../exchange/body.ts';
 import { PushBody } from '../../exchange/push-body.ts';
 import { AwsEventStreamDecoder } from './aws-event-stream.ts';
+import { type IdleLimit, IdleWatch } from './idle-watch.ts';
 import { SseDecoder } from './sse-decoder.ts';
 
 /** How events are framed: server-sent events, or `application/vnd.amazon.eventstream`. */
@@ -26,7 +27,7 @@ export interface StreamOutput {
   stop(why: Error): void;
 }
 
-export interface EventBodyOptions {
+export interface EventBodyOptions extends IdleLimit {
   readonly framing: Framing;
   /** Largest event, bytes. */
   readonly limitBytes: number;
@@ -55,11 +56,16 @@ class EventStream {
   #paused = false;
   #finishing = false;
   #over = false;
+  readonly #idle: IdleWatch;
 
   constructor(source: Body, options: EventBodyOptions) {
     this.#source = source;
     this.#options = options;
     const { follower, framing, limitBytes } = options;
+    this.#idle = new IdleWatch(options, (error) => {
+      source.cancel();
+      void this.#finish(error);
+    });
     this.#follower = follower({
       write: (text) => {
         this.#text += text;
@@ -100,6 +106,7 @@ class EventStream {
 
   #data(chunk: Uint8Array, decoder: SseDecoder | AwsEventStreamDecoder): void {
     if (this.#over || this.#finishing) return;
+    this.#idle.moved();
     try {
       decoder.push(chunk);
     } finally {
@@ -153,6 +160,7 @@ class EventStream {
   #end(ending: 'complete' | 'cut' | 'cancelled', error: Error | null): void {
     if (this.#over) return;
     this.#over = true;
+    this.#idle.stop();
     this.#options.onOver(ending, error);
   }
 
@@ -167,7 +175,12 @@ class EventStream {
     const wait = this.#held || this.out.full;
     if (wait === this.#paused) return;
     this.#paused = wait;
-    if (wait) this.#source.pause();
-    else this.#source.resume();
+    if (wait) {
+      this.#idle.pause();
+      this.#source.pause();
+      return;
+    }
+    this.#idle.resume();
+    this.#source.resume();
   }
 }

@@ -24,6 +24,9 @@ export interface LlmStreamOptions {
 }
 
 const DONE = '[DONE]';
+const INCOMPLETE = 'the upstream stream ended before the answer was complete';
+/** How many events from the end the one may stand that ends the answer: counts and prices come behind it. */
+const LAST = 3;
 
 /** Follows a stream: counts what it tells, and writes what it becomes. */
 export class LlmStream {
@@ -31,6 +34,10 @@ export class LlmStream {
   #first = true;
   #textCame = false;
   #done = false;
+  /** The events that came last, in a ring: whether they end the answer is looked at when the stream is over. */
+  readonly #names: (string | null)[] = [null, null, null];
+  readonly #texts: string[] = ['', '', ''];
+  #count = 0;
 
   constructor(options: LlmStreamOptions) {
     this.#options = options;
@@ -59,6 +66,9 @@ export class LlmStream {
       if (this.#options.translator === null) this.#options.guard?.done();
       return;
     }
+    const slot = this.#count++ % LAST;
+    this.#names[slot] = name;
+    this.#texts[slot] = text;
     const { translator, guard } = this.#options;
     if (translator === null && !guard && !this.#worthReading(text)) return;
     const data = parseObject(text);
@@ -89,8 +99,9 @@ export class LlmStream {
 
   #end(error: Error | null, { writer, output }: { writer: EventWriter; output: StreamOutput }): void | Promise<void> {
     const { translator, guard } = this.#options;
-    // Whoever has said everything may hang up as they like.
-    if (error === null || this.#done || translator?.complete === true) {
+    // Whoever has said everything may hang up as they like; a translator tells by itself what a regular end has left out.
+    if (this.#complete || (error === null && translator !== null)) {
+      if (!this.#complete) this.#options.facts.cut = new Error(INCOMPLETE);
       translator?.end(this.#done, writer);
       guard?.finish();
       return guard?.settled();
@@ -98,9 +109,21 @@ export class LlmStream {
     guard?.finish();
     // Of the service's own bytes, the last may be half an event.
     if (translator === null && !guard) output.write('\n\n');
-    const { name, data } = this.#options.client.streamError(`upstream stream was cut: ${error.message}`);
+    this.#options.facts.cut = error ?? new Error(INCOMPLETE);
+    const message = error === null ? INCOMPLETE : `upstream stream was cut: ${error.message}`;
+    const { name, data } = this.#options.client.streamError(message);
     writer.event(name, data);
     return guard?.settled();
+  }
+
+  /** Whether the answer is told to its end. */
+  get #complete(): boolean {
+    const { translator, upstream } = this.#options;
+    if (this.#done || translator?.complete === true) return true;
+    return this.#texts.some((text, slot) => {
+      const data = text === '' ? undefined : parseObject(text);
+      return data !== undefined && upstream.ends(this.#names[slot] ?? null, data);
+    });
   }
 }
 

@@ -22,6 +22,9 @@ export const completionsWire: WireFormat = {
   // The usage comes with the last event, the model with each.
   told: (_name, data) => told(data),
   mayTell: (data) => data.includes('"usage":{') || data.includes('"usage": {'),
+  ends: (_name, data) =>
+    (data['error'] ?? null) !== null ||
+    objects(data['choices']).some((choice) => typeof choice['finish_reason'] === 'string'),
   delta: (_name, data) => text(object(objects(data['choices'])[0]?.['delta'])?.['content']) ?? null,
 };
 

@@ -11,6 +11,7 @@ export const converseWire: WireFormat = {
   answer: (body) => ({ usage: converseUsage(body['usage']) }),
   told: (_name, data) => (data['usage'] === undefined ? null : { usage: converseUsage(data['usage']) }),
   mayTell: (data) => data.includes('"usage"'),
+  ends: (name) => name === 'messageStop',
   delta: (_name, data) => text(object(data['delta'])?.['text']) ?? null,
 };
 

@@ -10,12 +10,18 @@ export const geminiWire: WireFormat = {
   answer: told,
   told: (_name, data) => told(data),
   mayTell: (data) => data.includes('"usageMetadata"'),
+  ends: (_name, data) =>
+    (data['error'] ?? null) !== null ||
+    text(object(data['promptFeedback'])?.['blockReason']) !== undefined ||
+    objects(data['candidates']).some(({ finishReason }) => (finishReason ?? UNSPECIFIED) !== UNSPECIFIED),
   delta: (_name, data) =>
     objects(object(objects(data['candidates'])[0]?.['content'])?.['parts'])
       .filter((part) => part['thought'] !== true)
       .map((part) => text(part['text']) ?? '')
       .join(''),
 };
+
+const UNSPECIFIED = 'FINISH_REASON_UNSPECIFIED';
 
 function told(data: JsonObject) {
   return { model: text(data['modelVersion']), usage: geminiUsage(data['usageMetadata']) };

@@ -17,8 +17,11 @@ export const messagesWire: WireFormat = {
     return data['usage'] === undefined ? null : { usage: messagesUsage(data['usage']) };
   },
   mayTell: (data) => data.includes('"usage"'),
+  ends: (name, data) => ENDS.has(text(data['type']) ?? name ?? ''),
   delta: (_name, data) => text(object(data['delta'])?.['text']) ?? null,
 };
+
+const ENDS: ReadonlySet<string> = new Set(['message_stop', 'error']);
 
 /** By status (Anthropic API, "Errors"). */
 export function messagesErrorType(status: number): string {

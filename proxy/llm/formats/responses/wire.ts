@@ -18,8 +18,17 @@ export const responsesWire: WireFormat = {
     return response === undefined ? null : told(response);
   },
   mayTell: (data) => data.includes('"usage"'),
+  ends: (name, data) => ENDS.has(text(data['type']) ?? name ?? ''),
   delta: (_name, data) => (data['type'] === 'response.output_text.delta' ? (text(data['delta']) ?? null) : null),
 };
+
+const ENDS: ReadonlySet<string> = new Set([
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+  'response.cancelled',
+  'error',
+]);
 
 function fault(message: string) {
   return { code: 'server_error', message, param: null };

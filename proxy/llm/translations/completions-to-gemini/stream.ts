@@ -12,7 +12,6 @@ export class CompletionChunks implements StreamTranslator {
   #id = '';
   #role: JsonObject = { role: 'assistant' };
   #calls = 0;
-  #seen = false;
   #finished = false;
   #failed = false;
   #counted = false;
@@ -33,7 +32,6 @@ export class CompletionChunks implements StreamTranslator {
       out.event(null, openaiError(data, 502) ?? completionsWire.streamError('the upstream stream failed').data);
       return;
     }
-    this.#seen = true;
     if (this.#id === '') this.#id = responseId(data, this.#nowMs);
     this.#model = text(data['modelVersion']) ?? this.#model;
     const usage = object(data['usageMetadata']);
@@ -48,8 +46,8 @@ export class CompletionChunks implements StreamTranslator {
 
   end(_done: boolean, out: EventWriter): void {
     if (this.#failed) return;
-    if (this.#seen) out.done();
-    else out.event(null, completionsWire.streamError('the upstream stream ended without an answer').data);
+    if (this.#finished) out.done();
+    else out.event(null, completionsWire.streamError('the upstream stream ended before the answer was complete').data);
   }
 
   /** The prompt was refused, or only the counts came late. */

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '../../../../proxy/exchange/attributes.ts';
 import { LlmFacts } from '../../../../proxy/exchange/llm-facts.ts';
 import { PushBody } from '../../../../proxy/exchange/push-body.ts';
+import { systemClock } from '../../../../proxy/exchange/wait.ts';
 import { wireFormat } from '../../../../proxy/llm/formats/registry.ts';
 import { eventBody } from '../../../../proxy/llm/stream/event-body.ts';
 import { LlmStream } from '../../../../proxy/llm/stream/llm-stream.ts';
@@ -80,6 +81,8 @@ function stream(response: ServerResponse, { call, translation, answer, facts }: 
   const body = eventBody(source, {
     framing: 'sse',
     limitBytes: 1_000_000,
+    clock: systemClock,
+    streamIdleTimeoutMs: 60_000,
     verbatim: false,
     follower: (output) => follower.follow(output),
     onOver: (ending, error) => follower.over(ending, error),
