@@ -159,7 +159,7 @@ class GatewayDataPlane implements DataPlane {
     const ports = [...this.#ports.values()].map(
       (port) => `${port.key} on port ${port.port}: ${port.connectionCount} connections`,
     );
-    const runs = [...(this.#runtime?.live ?? [])].map((run) => run.describe(now));
+    const runs = (this.#runtime?.live.oldestFirst() ?? []).map((run) => run.describe(now));
     return [...ports, ...runs];
   }
 

@@ -64,6 +64,8 @@ export class InFlight implements Progress {
   passedOnBy: Endpoint | null = null;
   /** Limits of tokens have let it pass: further attempts are part of what they counted. */
   tokensAdmitted = false;
+  /** Where the thread's list of live requests has it. */
+  liveAt = -1;
   /** The call that waits for its response head. */
   call: UpstreamCall | null = null;
   #endpoint: Endpoint | null = null;
@@ -83,6 +85,10 @@ export class InFlight implements Progress {
   }
 
   // ── what expressions, logs and traces may know ──
+
+  get startedAt(): number {
+    return this.exchange.startedAt;
+  }
 
   get listenerName(): string | null {
     return this.listener?.name ?? null;

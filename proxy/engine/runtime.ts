@@ -6,13 +6,8 @@ import type { DataPlaneInit } from '../supervisor/data-plane.ts';
 import type { Histogram } from '../telemetry/thread-metrics.ts';
 import { SpanIds } from '../telemetry/spans/trace-context.ts';
 import type { Engine } from './engine.ts';
+import { LiveRequests } from './live-requests.ts';
 import { MirrorOutages } from './mirror-outages.ts';
-
-/** A request that has not ended. */
-export interface LiveRequest {
-  /** One line for a person; `now` is of `performance.now()`. */
-  describe(now: number): string;
-}
 
 /** What the requests of one data thread share. A reload replaces the engine, and rarely the pools. */
 export class Runtime {
@@ -24,8 +19,7 @@ export class Runtime {
   readonly mirrorDuration: Histogram;
   readonly mirrorOutages: MirrorOutages;
   readonly spanIds = new SpanIds();
-  /** Requests in flight, oldest first. */
-  readonly live = new Set<LiveRequest>();
+  readonly live = new LiveRequests();
   engine: Engine;
   pools: UpstreamPools;
   readonly #idPrefix: string;
