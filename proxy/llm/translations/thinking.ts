@@ -10,6 +10,14 @@ const BUDGETS: Readonly<Record<string, number>> = {
   max: 16_384,
 };
 
+/** Tokens of an answer whose client has said no limit. */
+const ANSWER_TOKENS = 4096;
+
+/** A limit for who has said none: thoughts count towards it, and must leave room for an answer. */
+export function usualLimit(budget: number | undefined): number {
+  return ANSWER_TOKENS + (budget ?? 0);
+}
+
 /** Tokens to think with, for the efforts of OpenAI; undefined for none. */
 export function thinkingBudget(effort: string | undefined): number | undefined {
   return effort === undefined || !Object.hasOwn(BUDGETS, effort) ? undefined : BUDGETS[effort];

@@ -5,7 +5,7 @@ import type { Notes, RequestFacts } from '../contract.ts';
 import { alternating, cachedConverseBody, textFormat } from '../converse/request.ts';
 import type { SafeNames } from '../converse/safe-names.ts';
 import { any, auto, chosen, toolSpec, type ToolChoice } from '../converse/tool-config.ts';
-import { lacksThoughts, thinkingBudget } from '../thinking.ts';
+import { lacksThoughts, thinkingBudget, usualLimit } from '../thinking.ts';
 import { noteUncarried } from '../uncarried.ts';
 import { turns } from './messages.ts';
 
@@ -32,6 +32,9 @@ export function converseRequest(body: JsonObject, facts: RequestFacts, tools: Sa
   const system = systemText(messages);
   const budget = thinking(body, messages, notes);
   if (budget !== undefined) noteSampling(body, notes);
+  const limit = number(body['max_completion_tokens']) ?? number(body['max_tokens']);
+  // Without thoughts, the service's own limit holds.
+  if (limit === undefined && budget !== undefined) notes.added('inferenceConfig.maxTokens');
   const declared = toolSpecs(objects(body['tools']), tools, notes);
   const toolChoice = choice(body['tool_choice'], tools, notes);
   return cachedConverseBody(
@@ -41,7 +44,7 @@ export function converseRequest(body: JsonObject, facts: RequestFacts, tools: Sa
       toolChoice,
       messages: alternating(turns(messages, tools, notes)),
       inference: {
-        maxTokens: number(body['max_completion_tokens']) ?? number(body['max_tokens']),
+        maxTokens: limit ?? (budget === undefined ? undefined : usualLimit(budget)),
         // Models that think refuse both.
         temperature: budget === undefined ? number(body['temperature']) : undefined,
         topP: budget === undefined ? number(body['top_p']) : undefined,

@@ -4,11 +4,8 @@ import { joinedText } from '../../formats/completions/text.ts';
 import type { Notes } from '../contract.ts';
 import { dataUrl } from '../data-url.ts';
 import { toolInput } from '../message-answer.ts';
-import { lacksThoughts, thinkingBudget } from '../thinking.ts';
+import { lacksThoughts, thinkingBudget, usualLimit } from '../thinking.ts';
 import { noteUncarried } from '../uncarried.ts';
-
-/** What Anthropic wants at least. */
-const DEFAULT_MAX_TOKENS = 4096;
 
 /** Fields that have a place in the other format, whatever it is called. */
 const CARRIED = new Set([
@@ -33,10 +30,10 @@ const CARRIED = new Set([
 export function messagesRequest(body: JsonObject, model: string, notes: Notes): JsonObject {
   noteUncarried(body['n'] === 1 ? { ...body, n: null } : body, CARRIED, notes);
   const messages = objects(body['messages']);
-  const maxTokens = maxTokensOf(body, notes);
+  const limit = toldLimit(body, notes);
   const system = systemText(messages, notes);
   const format = outputFormat(object(body['response_format']), notes);
-  const thoughts = thinking(text(body['reasoning_effort']), { maxTokens, messages }, notes);
+  const thoughts = thinking(text(body['reasoning_effort']), { limit, messages }, notes);
   const context = { notes, thoughts: thoughts !== undefined };
   const { user, stop } = body;
   if (typeof user === 'string') notes.renamed('user', 'metadata.user_id');
@@ -45,7 +42,7 @@ export function messagesRequest(body: JsonObject, model: string, notes: Notes): 
     model,
     system: system === '' ? undefined : system,
     messages: messages.flatMap((message, index) => turn(message, `messages[${index}]`, context)),
-    max_tokens: maxTokens,
+    max_tokens: limit ?? usualLimit(thoughts?.budget_tokens),
     ...sampling(body, thoughts !== undefined, notes),
     stop_sequences: typeof stop === 'string' ? [stop] : list(stop),
     stream: bool(body['stream']),
@@ -57,12 +54,13 @@ export function messagesRequest(body: JsonObject, model: string, notes: Notes): 
   });
 }
 
-function maxTokensOf(body: JsonObject, notes: Notes): number {
+/** Anthropic wants one in any case. */
+function toldLimit(body: JsonObject, notes: Notes): number | undefined {
   const completion = number(body['max_completion_tokens']);
   if (completion !== undefined) notes.renamed('max_completion_tokens', 'max_tokens');
   const told = completion ?? number(body['max_tokens']);
   if (told === undefined) notes.added('max_tokens');
-  return told ?? DEFAULT_MAX_TOKENS;
+  return told;
 }
 
 function systemText(messages: readonly JsonObject[], notes: Notes): string {
@@ -214,16 +212,16 @@ function toolChoice(body: JsonObject, notes: Notes): JsonObject | undefined {
 /** Only as much as leaves room for an answer, and none when that is too little to be allowed. */
 function thinking(
   effort: string | undefined,
-  { maxTokens, messages }: { readonly maxTokens: number; readonly messages: readonly JsonObject[] },
+  { limit, messages }: { readonly limit: number | undefined; readonly messages: readonly JsonObject[] },
   notes: Notes,
-): JsonObject | undefined {
+): { readonly type: 'enabled'; readonly budget_tokens: number } | undefined {
   const wanted = thinkingBudget(effort);
   if (wanted === undefined) return undefined;
   if (lacksThoughts(messages)) {
     notes.dropped('reasoning_effort', 'the thoughts before the last calls are missing');
     return undefined;
   }
-  const budget = Math.min(wanted, maxTokens - 1);
+  const budget = limit === undefined ? wanted : Math.min(wanted, limit - 1);
   if (budget < 1024) {
     notes.dropped('reasoning_effort', 'max_tokens leaves no room to think');
     return undefined;

@@ -4,11 +4,9 @@ import type { Notes, RequestFacts } from '../contract.ts';
 import { alternating, cachedConverseBody, textFormat, type Turn } from '../converse/request.ts';
 import type { SafeNames } from '../converse/safe-names.ts';
 import { any, auto, chosen, toolSpec, type ToolChoice } from '../converse/tool-config.ts';
-import { thinkingBudget } from '../thinking.ts';
+import { thinkingBudget, usualLimit } from '../thinking.ts';
 import { noteUncarried } from '../uncarried.ts';
 import { conversation } from './items.ts';
-
-const DEFAULT_MAX_TOKENS = 4096;
 
 const CARRIED = new Set([
   'model',
@@ -42,7 +40,7 @@ export function converseRequest(body: JsonObject, facts: RequestFacts, names: Sa
       tools,
       toolChoice,
       inference: {
-        maxTokens: maxTokens ?? DEFAULT_MAX_TOKENS,
+        maxTokens: maxTokens ?? usualLimit(budget),
         // Models that think refuse both.
         temperature: budget === undefined ? number(body['temperature']) : undefined,
         topP: budget === undefined ? number(body['top_p']) : undefined,

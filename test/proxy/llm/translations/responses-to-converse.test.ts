@@ -112,7 +112,7 @@ describe('settings', () => {
   ])('of thinking: %j', (fields, budget_tokens) => {
     const { body } = converse({ ...fields, temperature: 1 });
     expect(body['additionalModelRequestFields']).toEqual({ thinking: { type: 'enabled', budget_tokens } });
-    expect(body['inferenceConfig']).toEqual({ maxTokens: 4096 });
+    expect(body['inferenceConfig']).toEqual({ maxTokens: 4096 + budget_tokens });
   });
 });
 

@@ -98,3 +98,42 @@ test('a model that thinks is left its sampling, and is not made to call', () => 
     ]),
   );
 });
+
+describe('a model that thinks without a limit of the client’s', () => {
+  const messages = [{ role: 'user', content: 'Hi' }];
+
+  test.each([
+    ['low', 1024],
+    ['high', 4096],
+    ['max', 16_384],
+  ])('has as much room for its answer as without thoughts: %s', (effort, budget) => {
+    const asked = { model: 'm', reasoning_effort: effort, messages };
+    const notes = new KeptNotes();
+    expect(begin(completionsToMessages, asked, { notes }).body).toMatchObject({
+      max_tokens: 4096 + budget,
+      thinking: { budget_tokens: budget },
+    });
+    expect(notes.lines).toContain('+ max_tokens');
+    const bedrock = new KeptNotes();
+    const inferenceConfig = { maxTokens: 4096 + budget };
+    const additionalModelRequestFields = { thinking: { budget_tokens: budget } };
+    const converse = begin(completionsToConverse, asked, { notes: bedrock }).body;
+    expect(converse).toMatchObject({ inferenceConfig, additionalModelRequestFields });
+    expect(bedrock.lines).toContain('+ inferenceConfig.maxTokens');
+    const { body } = begin(responsesToConverse, { model: 'm', reasoning: { effort }, input: 'Hi' });
+    expect(body).toMatchObject({ inferenceConfig, additionalModelRequestFields });
+  });
+
+  test('has the usual limit when it does not think', () => {
+    expect(begin(completionsToMessages, { model: 'm', messages }).body).toMatchObject({ max_tokens: 4096 });
+    expect(begin(completionsToConverse, { model: 'm', messages }).body).not.toHaveProperty('inferenceConfig');
+  });
+
+  test('thinks as much as a limit of the client’s allows', () => {
+    const asked = { model: 'm', reasoning_effort: 'high', max_tokens: 2000, messages };
+    expect(begin(completionsToMessages, asked).body).toMatchObject({
+      max_tokens: 2000,
+      thinking: { budget_tokens: 1999 },
+    });
+  });
+});
