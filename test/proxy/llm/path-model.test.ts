@@ -22,17 +22,22 @@ describe('the model of a path', () => {
   });
 
   test.each([
-    ['/openai/deployments/gpt-4o/chat/completions', true, '/v1/chat/completions'],
-    ['/azure/openai/deployments/gpt-4o/audio/speech?api-version=1', true, '/v1/audio/speech'],
-    ['/openai/responses?x=1&api-version=1', true, '/v1/responses'],
-    ['/openai/v1/responses?api-version=preview', true, '/v1/responses'],
-    ['/openai/v1/responses', false, undefined],
-    ['/openai/deployments/', false, undefined],
-    ['/v1/chat/completions?api-version=1', false, undefined],
-    ['/v1/chat/completions?x=/openai/deployments/a/completions', false, undefined],
-  ])('knows that %s is one of Azure: %s', (target, isAzure, openai) => {
-    expect(isAzureTarget(target)).toBe(isAzure);
-    if (openai !== undefined) expect(openaiPathOf(pathOf(target))).toBe(openai);
+    ['/openai/deployments/gpt-4o/chat/completions', '/v1/chat/completions'],
+    ['/azure/openai/deployments/gpt-4o/audio/speech?api-version=1', '/v1/audio/speech'],
+    ['/openai/responses?x=1&api-version=1', '/v1/responses'],
+    ['/openai/v1/responses?api-version=preview', '/v1/responses'],
+  ])('knows that %s is one of Azure, and %s for OpenAI', (target, openai) => {
+    expect(isAzureTarget(target)).toBe(true);
+    expect(openaiPathOf(pathOf(target))).toBe(openai);
+  });
+
+  test.each([
+    '/openai/v1/responses',
+    '/openai/deployments/',
+    '/v1/chat/completions?api-version=1',
+    '/v1/chat/completions?x=/openai/deployments/a/completions',
+  ])('knows that %s is none of Azure', (target) => {
+    expect(isAzureTarget(target)).toBe(false);
   });
 
   test.each([
