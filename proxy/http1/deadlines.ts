@@ -49,6 +49,11 @@ export class Deadlines {
     this.#movedAt = performance.now();
   }
 
+  /** A response begins, maybe after a long wait: the next sweep takes it for a move. */
+  responding(): void {
+    this.#sent = -1;
+  }
+
   /** The response has gone out. */
   answered(): void {
     this.#answeredAt = this.#sweeper.now;

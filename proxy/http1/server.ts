@@ -248,8 +248,7 @@ export class Http1Connection implements Transport, BodySource, Swept {
       body: response.body,
       onDone: (bytes, error) => this.#responseDone(bytes, error),
     });
-    // What comes after a long wait begins now.
-    this.#sentAtSweep = -1;
+    this.#deadlines.responding();
     this.#outgoing.start();
   }
 
