@@ -212,23 +212,25 @@ export class LlmCall {
     if (plan.kind === 'unsupported') throw unsupported(service, type, model);
     this.#tell(named, facts);
     const enriched = service.enrich === null ? named : service.enrich(exchange, named, type);
+    const planned: Planned = { original, written: named, facts, plan };
     const guard = isChat(type) ? service.guards.request : null;
-    if (guard === null || !isChat(type)) return this.#admitted(service, enriched, { original, facts, plan });
+    if (guard === null || !isChat(type)) return this.#admitted(service, enriched, planned);
     const admit = (guarded: GuardOutcome): Outcome | Promise<Outcome> =>
-      guarded.kind === 'pass' ? this.#admitted(service, guarded.body, { original, facts, plan }) : guarded;
+      guarded.kind === 'pass' ? this.#admitted(service, guarded.body, planned) : guarded;
     const guarded = guard(exchange, enriched, type, exchange.request.headers);
     return guarded instanceof Promise ? guarded.then(admit) : admit(guarded);
   }
 
   /** What guards have let pass. */
-  #admitted(service: LlmService, body: JsonObject, { original, facts, plan }: Planned): Outcome | Promise<Outcome> {
+  #admitted(service: LlmService, body: JsonObject, planned: Planned): Outcome | Promise<Outcome> {
+    const { facts, plan } = planned;
     const { routeType: type, model } = facts;
     if (this.#deps.contents.prompt) this.facts.prompt = promptOf(type, body);
     if (plan.kind === 'local') return this.#counted(model, body, type);
-    if (!service.settings.tokenize || !isChat(type)) return this.#render(service, body, { original, facts, plan });
+    if (!service.settings.tokenize || !isChat(type)) return this.#render(service, body, { ...planned, plan });
     return countTokens(model, body, type).then((count) => {
       this.facts.countedTokens = count;
-      return this.#render(service, body, { original, facts, plan });
+      return this.#render(service, body, { ...planned, plan });
     });
   }
 
@@ -258,11 +260,12 @@ export class LlmCall {
   #render(
     service: LlmService,
     body: JsonObject,
-    { original, facts, plan }: Planned & { readonly plan: Exclude<Plan, { kind: 'local' | 'unsupported' }> },
+    { original, written, facts, plan }: Planned & { readonly plan: Exclude<Plan, { kind: 'local' | 'unsupported' }> },
   ): Outcome {
     const { exchange } = this;
     const { request, trace } = exchange;
-    const translated = plan.kind === 'native' ? null : this.#translated(service, body, { facts, plan });
+    const translated =
+      plan.kind === 'native' ? null : this.#translated(service, body, { original, written, facts, plan });
     const spoken = translated?.body ?? body;
     const adapted = plan.kind === 'reshaped' ? spoken : (plan.adapt?.(spoken, facts) ?? spoken);
     const final = service.finalize === null ? adapted : service.finalize(exchange, adapted, facts.routeType);
@@ -288,11 +291,7 @@ export class LlmCall {
     return next;
   }
 
-  #translated(
-    service: LlmService,
-    body: JsonObject,
-    { facts, plan }: { readonly facts: ProviderRequest; readonly plan: Plan & { kind: 'translated' | 'reshaped' } },
-  ): TranslatedBody {
+  #translated(service: LlmService, body: JsonObject, { original, written, facts, plan }: Translating): TranslatedBody {
     const { settings, policy } = service;
     const notes = new TraceNotes(this.exchange.trace);
     const bedrock = settings.service.kind === 'bedrock' ? settings.service : null;
@@ -309,7 +308,11 @@ export class LlmCall {
       },
       notes,
     );
-    notes.settle(policy.onUnsupported ?? 'warn', plan.translation);
+    notes.settle(plan.translation, {
+      onUnsupported: policy.onUnsupported ?? 'warn',
+      // What the configuration has written, or written over, is not what the client asked for.
+      isClients: (field) => written[field] === undefined || written[field] === original[field],
+    });
     return translated;
   }
 
@@ -350,8 +353,14 @@ function noModels(): Outcome {
 interface Planned {
   /** As the client wrote it. */
   readonly original: JsonObject;
+  /** As the configuration has made it: fields that it did not write are those of `original`. */
+  readonly written: JsonObject;
   readonly facts: ProviderRequest;
   readonly plan: Exclude<Plan, { kind: 'unsupported' }>;
+}
+
+interface Translating extends Planned {
+  readonly plan: Plan & { readonly kind: 'translated' | 'reshaped' };
 }
 
 /** How the request of one attempt was made, which its answer depends on. */

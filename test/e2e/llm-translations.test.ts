@@ -5,6 +5,7 @@ import type { JsonObject } from '../../proxy/exchange/attributes.ts';
 import { sse } from '../proxy/llm/translations/bridge.ts';
 import { chatStream, messageStream, responseStream } from '../proxy/llm/translations/upstream-streams.ts';
 import { Cleanup, startGateway, upstream } from './gateway.ts';
+import { TraceWatch } from './trace-watch.ts';
 
 const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
@@ -37,12 +38,12 @@ async function service({ status = 200, type = 'text/event-stream', text, breaks 
 }
 
 /** One gateway before one service. */
-async function gatewayTo(provider: string, url: string, more = '') {
+async function gatewayTo(provider: string, url: string, more = '', fields = '') {
   const gateway = cleanup.add(
     await startGateway(`gateways: {default: {port: 80}}
 llm:
   models:
-  - {name: "*", provider: ${provider}, params: {baseUrl: "${url}", apiKey: k}}
+  - {name: "*", provider: ${provider}, params: {baseUrl: "${url}", apiKey: k}${fields}}
 ${more}`),
   );
   const origin = `http://127.0.0.1:${gateway.port(80)}`;
@@ -188,6 +189,28 @@ describe('what the other format cannot carry', () => {
     await expect(failed).rejects.toMatchObject({ status: 400, type: 'invalid_request_error' });
     await expect(failed).rejects.toThrow('completions cannot carry top_k');
     expect(asked).toHaveLength(0);
+  });
+
+  test.each([
+    ['defaults: {top_k: 5, stop_sequences: ["."]}', {}],
+    ['overrides: {top_k: 5}', { top_k: 7 }],
+    ['transformation: {top_k: "5"}', {}],
+  ])('is not blamed on the client where the configuration has written it: %s', async (written, sent) => {
+    const { url, asked } = await service({ text: sse([...chatStream, '[DONE]']) });
+    const { anthropic, admin } = await gatewayTo('openAI', url, '  onUnsupported: reject\n', `, ${written}`);
+    const watch = await TraceWatch.open(admin);
+    await anthropic.messages.stream({ ...claudeAsks, ...sent }).finalMessage();
+    const trace = await watch.finished();
+    expect(trace).toContain('"dropped":["top_k"]');
+    expect(asked[0]?.body).not.toHaveProperty('top_k');
+  });
+
+  test('is blamed on the client where the configuration has written something else', async () => {
+    const { url } = await service({ text: sse([...chatStream, '[DONE]']) });
+    const written = ', defaults: {top_k: 5, service_tier: auto}, transformation: {stop: "1"}';
+    const { anthropic } = await gatewayTo('openAI', url, '  onUnsupported: reject\n', written);
+    const failed = anthropic.messages.create({ ...claudeAsks, top_k: 5 } as typeof claudeAsks);
+    await expect(failed).rejects.toThrow(/cannot carry top_k"/);
   });
 });
 
