@@ -1,6 +1,6 @@
-import type { Body, BodySink } from '../exchange/body.ts';
 import type { Headers } from '../exchange/headers.ts';
 import type { HttpResponse } from '../exchange/message.ts';
+import { PassingBody } from '../exchange/passing-body.ts';
 
 /** The status of a response that has only headers; null when it is to come in the trailers, or when this is no gRPC. */
 export function headerGrpcStatus(headers: Headers): number | null {
@@ -12,41 +12,13 @@ export function headerGrpcStatus(headers: Headers): number | null {
 /** Lets a gRPC body pass and tells the status in its trailers before the end is passed on. */
 export function watchGrpcStatus(response: HttpResponse, onStatus: (status: number) => void): void {
   if (response.headers.get('content-type')?.startsWith('application/grpc') !== true) return;
-  response.body = new GrpcBody(response.body, onStatus);
-}
-
-class GrpcBody implements Body {
-  readonly length: number | null;
-  readonly #body: Body;
-  readonly #onStatus: (status: number) => void;
-
-  constructor(body: Body, onStatus: (status: number) => void) {
-    this.length = body.length;
-    this.#body = body;
-    this.#onStatus = onStatus;
-  }
-
-  pipe(sink: BodySink): void {
-    this.#body.pipe({
-      onData: (chunk) => sink.onData(chunk),
-      onEnd: (trailers) => {
-        const status = trailers === null ? null : headerGrpcStatus(trailers);
-        if (status !== null) this.#onStatus(status);
-        sink.onEnd(trailers);
-      },
-      onError: (error) => sink.onError(error),
-    });
-  }
-
-  pause(): void {
-    this.#body.pause();
-  }
-
-  resume(): void {
-    this.#body.resume();
-  }
-
-  cancel(): void {
-    this.#body.cancel();
-  }
+  response.body = new PassingBody(response.body, (sink) => ({
+    onData: (chunk) => sink.onData(chunk),
+    onEnd(trailers) {
+      const status = trailers === null ? null : headerGrpcStatus(trailers);
+      if (status !== null) onStatus(status);
+      sink.onEnd(trailers);
+    },
+    onError: (error) => sink.onError(error),
+  }));
 }

@@ -1,5 +1,5 @@
-import type { Body, BodySink } from './body.ts';
-import type { Headers } from './headers.ts';
+import type { Body } from './body.ts';
+import { PassingBody } from './passing-body.ts';
 
 /** What was recorded of a body by the time it ended, was cut or was given up. */
 export interface Recording {
@@ -12,54 +12,42 @@ export interface Recording {
 }
 
 /** A body that passes through unchanged while its beginning is recorded; `onDone` is called once. */
-export class RecordingBody implements Body {
-  readonly length: number | null;
-  readonly #body: Body;
+export function recordedBody(body: Body, limitBytes: number, onDone: (recording: Recording) => void): Body {
+  const recorder = new BeginningRecorder(limitBytes, onDone);
+  return new PassingBody(
+    body,
+    (sink) => ({
+      onData(chunk) {
+        recorder.keep(chunk);
+        sink.onData(chunk);
+      },
+      // Told before the sink hears of the end: the sink's end may finish the whole request.
+      onEnd(trailers) {
+        recorder.done(true);
+        sink.onEnd(trailers);
+      },
+      onError(error) {
+        recorder.done(false);
+        sink.onError(error);
+      },
+    }),
+    () => recorder.done(false),
+  );
+}
+
+class BeginningRecorder {
   readonly #limitBytes: number;
   #onDone: ((recording: Recording) => void) | null;
   #chunks: Uint8Array[] = [];
   #kept = 0;
   #truncated = 0;
 
-  constructor(body: Body, limitBytes: number, onDone: (recording: Recording) => void) {
-    this.length = body.length;
-    this.#body = body;
+  constructor(limitBytes: number, onDone: (recording: Recording) => void) {
     this.#limitBytes = limitBytes;
     this.#onDone = onDone;
   }
 
-  pipe(sink: BodySink): void {
-    this.#body.pipe({
-      onData: (chunk: Uint8Array) => {
-        this.#keep(chunk);
-        sink.onData(chunk);
-      },
-      // Told before the sink hears of the end: the sink's end may finish the whole request.
-      onEnd: (trailers: Headers | null) => {
-        this.#done(true);
-        sink.onEnd(trailers);
-      },
-      onError: (error: Error) => {
-        this.#done(false);
-        sink.onError(error);
-      },
-    });
-  }
-
-  pause(): void {
-    this.#body.pause();
-  }
-
-  resume(): void {
-    this.#body.resume();
-  }
-
-  cancel(): void {
-    this.#done(false);
-    this.#body.cancel();
-  }
-
-  #keep(chunk: Uint8Array): void {
+  keep(chunk: Uint8Array): void {
     const room = Math.max(0, Math.min(chunk.byteLength, this.#limitBytes - this.#kept));
     // A copy: the transport may use the chunk's memory again.
     if (room > 0) this.#chunks.push(Uint8Array.prototype.slice.call(chunk, 0, room));
@@ -67,7 +55,7 @@ export class RecordingBody implements Body {
     this.#truncated += chunk.byteLength - room;
   }
 
-  #done(complete: boolean): void {
+  done(complete: boolean): void {
     const onDone = this.#onDone;
     if (onDone === null) return;
     this.#onDone = null;

@@ -1,7 +1,7 @@
-import type { Body, BodySink } from './body.ts';
-import { BufferedBody } from './body.ts';
+import { type Body, BufferedBody } from './body.ts';
 import { joinChunks } from './collect.ts';
 import type { Headers } from './headers.ts';
+import { PassingBody } from './passing-body.ts';
 
 /** What became of the copy. */
 export type TeeCopy =
@@ -21,61 +21,53 @@ export function teeBody(body: Body, limitBytes: number, onCopy: (copy: TeeCopy) 
     onCopy({ kind: 'whole', body: body instanceof BufferedBody ? body : new BufferedBody(new Uint8Array(0)) });
     return body;
   }
-  return new TeeBody(body, limitBytes, onCopy);
+  const copying = new Copying(limitBytes, onCopy);
+  return new PassingBody(
+    body,
+    (sink) => ({
+      onData(chunk) {
+        copying.add(chunk);
+        sink.onData(chunk);
+      },
+      onEnd(trailers) {
+        sink.onEnd(trailers);
+        copying.end(trailers);
+      },
+      onError(error) {
+        sink.onError(error);
+        copying.drop(`the body was cut: ${error.message}`);
+      },
+    }),
+    () => copying.drop('the request ended before its body was read'),
+  );
 }
 
-class TeeBody implements Body, BodySink {
-  readonly length: number | null;
-  readonly #source: Body;
+/** The copy of a body that is on its way. */
+class Copying {
   readonly #limitBytes: number;
   #onCopy: ((copy: TeeCopy) => void) | null;
   #chunks: Uint8Array[] = [];
   #bytes = 0;
-  #sink: BodySink | null = null;
 
-  constructor(source: Body, limitBytes: number, onCopy: (copy: TeeCopy) => void) {
-    this.length = source.length;
-    this.#source = source;
+  constructor(limitBytes: number, onCopy: (copy: TeeCopy) => void) {
     this.#limitBytes = limitBytes;
     this.#onCopy = onCopy;
   }
 
-  pipe(sink: BodySink): void {
-    this.#sink = sink;
-    this.#source.pipe(this);
+  add(chunk: Uint8Array): void {
+    if (this.#onCopy === null) return;
+    this.#bytes += chunk.byteLength;
+    if (this.#bytes > this.#limitBytes) this.#settle(tooLarge(this.#limitBytes));
+    else this.#chunks.push(chunk);
   }
 
-  pause(): void {
-    this.#source.pause();
-  }
-
-  resume(): void {
-    this.#source.resume();
-  }
-
-  cancel(): void {
-    this.#source.cancel();
-    this.#settle({ kind: 'dropped', reason: 'the request ended before its body was read' });
-  }
-
-  onData(chunk: Uint8Array): void {
-    if (this.#onCopy !== null) {
-      this.#bytes += chunk.byteLength;
-      if (this.#bytes > this.#limitBytes) this.#settle(tooLarge(this.#limitBytes));
-      else this.#chunks.push(chunk);
-    }
-    this.#sink?.onData(chunk);
-  }
-
-  onEnd(trailers: Headers | null): void {
-    this.#sink?.onEnd(trailers);
+  end(trailers: Headers | null): void {
     if (this.#onCopy !== null)
       this.#settle({ kind: 'whole', body: new BufferedBody(joinChunks(this.#chunks), trailers) });
   }
 
-  onError(error: Error): void {
-    this.#sink?.onError(error);
-    this.#settle({ kind: 'dropped', reason: `the body was cut: ${error.message}` });
+  drop(reason: string): void {
+    this.#settle({ kind: 'dropped', reason });
   }
 
   #settle(copy: TeeCopy): void {

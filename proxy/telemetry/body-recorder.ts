@@ -1,11 +1,11 @@
 import type { Body } from '../exchange/body.ts';
-import { RecordingBody } from '../exchange/recording-body.ts';
+import { recordedBody } from '../exchange/recording-body.ts';
 import type { Recorder } from './recorder.ts';
 
 /** A body that passes through unchanged and is reported, once, when it has ended or was cut. */
 export function recordBody(body: Body, trace: Recorder, { stage, limit }: { stage: string; limit: number }): Body {
   const release = trace.hold();
-  return new RecordingBody(body, limit, ({ bytes, truncated }) => {
+  return recordedBody(body, limit, ({ bytes, truncated }) => {
     emit(bytes, trace, { stage, truncated });
     release();
   });

@@ -8,7 +8,7 @@ import { codingOf, decoderOf } from '../stream/content-coding.ts';
 import { SseDecoder } from '../stream/sse-decoder.ts';
 import { overwrite } from '../usage/told.ts';
 import { detectedTold } from './told.ts';
-import { type Onlooker, WatchedBody } from './watched-body.ts';
+import { lookedAtBody, type Onlooker } from './watched-body.ts';
 
 export interface WatchOptions {
   readonly facts: LlmFacts;
@@ -30,7 +30,7 @@ export function watchAnswer(response: HttpResponse, options: WatchOptions): void
   const decoder = coding === null ? null : decoderOf(coding);
   // Without an onlooker for errors, broken data would end the process.
   decoder?.on('error', () => {});
-  response.body = new WatchedBody(response.body, onlooker, decoder);
+  response.body = lookedAtBody(response.body, onlooker, decoder);
 }
 
 function onlookerFor(type: string | undefined, options: WatchOptions): Onlooker | null {

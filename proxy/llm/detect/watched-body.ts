@@ -1,6 +1,7 @@
 import type { Transform } from 'node:stream';
 
-import type { Body, BodySink } from '../../exchange/body.ts';
+import type { Body } from '../../exchange/body.ts';
+import { PassingBody } from '../../exchange/passing-body.ts';
 
 /** Looks at bytes that go by. */
 export interface Onlooker {
@@ -9,53 +10,47 @@ export interface Onlooker {
   end(whole: boolean): void;
 }
 
-/** A body that passes as it is while somebody looks at it; what the onlooker makes of it never changes or cuts it. */
-export class WatchedBody implements Body {
-  readonly length: number | null;
-  readonly #body: Body;
+/**
+ * A body that passes as it is while somebody looks at it; what the onlooker makes of it never changes or cuts it. The
+ * decoder takes the coding off for the onlooker.
+ */
+export function lookedAtBody(body: Body, onlooker: Onlooker, decoder: Transform | null): Body {
+  const look = new Look(onlooker, decoder);
+  return new PassingBody(
+    body,
+    (sink) => ({
+      onData(chunk) {
+        look.push(chunk);
+        sink.onData(chunk);
+      },
+      // What is told has to be known when the body is over.
+      onEnd: (trailers) => look.end(true, () => sink.onEnd(trailers)),
+      onError(error) {
+        look.end(false, () => {});
+        sink.onError(error);
+      },
+    }),
+    () => look.end(false, () => {}),
+  );
+}
+
+class Look {
   readonly #onlooker: Onlooker;
-  /** Takes the coding off for the onlooker. */
   readonly #decoder: Transform | null;
   #over = false;
 
-  constructor(body: Body, onlooker: Onlooker, decoder: Transform | null) {
-    this.length = body.length;
-    this.#body = body;
+  constructor(onlooker: Onlooker, decoder: Transform | null) {
     this.#onlooker = onlooker;
     this.#decoder = decoder;
     decoder?.on('data', (chunk: Buffer) => onlooker.push(chunk));
   }
 
-  pipe(sink: BodySink): void {
-    this.#body.pipe({
-      onData: (chunk) => {
-        if (this.#decoder === null) this.#onlooker.push(chunk);
-        else if (!this.#decoder.destroyed) this.#decoder.write(chunk);
-        sink.onData(chunk);
-      },
-      // What is told has to be known when the body is over.
-      onEnd: (trailers) => this.#end(true, () => sink.onEnd(trailers)),
-      onError: (error) => {
-        this.#end(false, () => {});
-        sink.onError(error);
-      },
-    });
+  push(chunk: Uint8Array): void {
+    if (this.#decoder === null) this.#onlooker.push(chunk);
+    else if (!this.#decoder.destroyed) this.#decoder.write(chunk);
   }
 
-  pause(): void {
-    this.#body.pause();
-  }
-
-  resume(): void {
-    this.#body.resume();
-  }
-
-  cancel(): void {
-    this.#body.cancel();
-    this.#end(false, () => {});
-  }
-
-  #end(whole: boolean, then: () => void): void {
+  end(whole: boolean, then: () => void): void {
     if (this.#over) return;
     this.#over = true;
     const decoder = this.#decoder;

@@ -1,5 +1,6 @@
-import type { Body, BodySink } from '../../exchange/body.ts';
+import type { Body } from '../../exchange/body.ts';
 import type { Headers } from '../../exchange/headers.ts';
+import { PassingBody } from '../../exchange/passing-body.ts';
 import { Ended } from './ended.ts';
 import type { Turn } from './turn.ts';
 
@@ -7,7 +8,7 @@ import type { Turn } from './turn.ts';
 export function passTrailers(turn: Turn): void {
   const { message } = turn.parts.direction;
   if (turn.modes.trailers === 'skip' || !mayHaveTrailers(message.body)) turn.done();
-  else message.body = new TrailersBody(message.body, (trailers) => lookAt(turn, trailers));
+  else message.body = trailersBody(message.body, (trailers) => lookAt(turn, trailers));
 }
 
 /** Only bodies without a length can be followed by trailers that are not known yet. */
@@ -35,50 +36,25 @@ async function lookAt(turn: Turn, trailers: Headers | null): Promise<Headers | n
   }
 }
 
-/** A body that passes as it is, but whose trailers are looked at before they pass. */
-export class TrailersBody implements Body, BodySink {
-  readonly length: number | null;
-  readonly #source: Body;
-  readonly #look: (trailers: Headers | null) => Promise<Headers | null>;
-  #sink: BodySink | null = null;
-
-  /** `look` gives the trailers that pass; when it rejects, the body is cut. It is called once, unless the body is cut. */
-  constructor(source: Body, look: (trailers: Headers | null) => Promise<Headers | null>) {
-    this.length = source.length;
-    this.#source = source;
-    this.#look = look;
-  }
-
-  pipe(sink: BodySink): void {
-    this.#sink = sink;
-    this.#source.pipe(this);
-  }
-
-  pause(): void {
-    this.#source.pause();
-  }
-
-  resume(): void {
-    this.#source.resume();
-  }
-
-  cancel(): void {
-    this.#sink = null;
-    this.#source.cancel();
-  }
-
-  onData(chunk: Uint8Array): void {
-    this.#sink?.onData(chunk);
-  }
-
-  onEnd(trailers: Headers | null): void {
-    this.#look(trailers).then(
-      (passed) => this.#sink?.onEnd(passed),
-      (error: unknown) => this.#sink?.onError(error instanceof Error ? error : new Error(String(error))),
-    );
-  }
-
-  onError(error: Error): void {
-    this.#sink?.onError(error);
-  }
+/**
+ * A body that passes as it is, but whose trailers are looked at before they pass. `look` gives the trailers that pass; when
+ * it rejects, the body is cut. It is called once, unless the body is cut.
+ */
+function trailersBody(source: Body, look: (trailers: Headers | null) => Promise<Headers | null>): Body {
+  let cancelled = false;
+  return new PassingBody(
+    source,
+    (sink) => ({
+      onData: (chunk) => sink.onData(chunk),
+      onEnd(trailers) {
+        look(trailers).then(
+          (passed) => (cancelled ? undefined : sink.onEnd(passed)),
+          (error: unknown) =>
+            cancelled ? undefined : sink.onError(error instanceof Error ? error : new Error(String(error))),
+        );
+      },
+      onError: (error) => sink.onError(error),
+    }),
+    () => (cancelled = true),
+  );
 }
