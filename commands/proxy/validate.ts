@@ -20,7 +20,7 @@ export default class ProxyValidate extends GwCommand {
     try {
       const loaded = await loadConfig(source, { env: this.cli.env });
       const { checkCompiles } = await import('../../proxy/engine/check.ts');
-      for (const warning of checkCompiles(loaded.config)) await this.note(`warning: ${warning}`);
+      for (const warning of await checkCompiles(loaded.config)) await this.note(`warning: ${warning}`);
       if (flags.output !== 'text')
         await this.out(
           await renderDocument({ valid: true, revision: loaded.revision, issues: loaded.warnings }, flags.output),

@@ -11,17 +11,17 @@ import { ownBuckets } from '../policy/local-rate-limit/own-buckets.ts';
 import { NamedStores } from '../policy/stores.ts';
 import { ThreadResources } from '../resources/thread-resources.ts';
 import { ThreadMetrics } from '../telemetry/thread-metrics.ts';
-import { Engine } from './engine.ts';
+import { loadEngine } from './load.ts';
 import { expressionsOf, silentLog, uncalledServices } from './policy-deps.ts';
 
 /**
  * Compiles a configuration as a start would, and opens nothing. Throws the `GwError` that the start would throw; returns
  * what is legal but has no effect.
  */
-export function checkCompiles(config: GatewayConfig): readonly string[] {
+export async function checkCompiles(config: GatewayConfig): Promise<readonly string[]> {
   const identities = endpointIdentities(config);
   const store = new EndpointStore(identities.size + 1);
-  const engine = new Engine(config, {
+  const engine = await loadEngine(config, {
     revision: 'check',
     rows: store.acquireAll(identities),
     deps: {

@@ -17,7 +17,8 @@ import type { ConnectionError, ListenerDependencies, TcpRecord, TunnelContext } 
 import { http1Service } from '../listener/http1.ts';
 import { createServices } from '../services/services.ts';
 import type { BoundAddress, DataPlane, DataPlaneInit, SharedRows } from '../supervisor/data-plane.ts';
-import { Engine, type EngineDeps } from './engine.ts';
+import type { Engine, EngineDeps } from './engine.ts';
+import { loadEngine } from './load.ts';
 import { listenerMetrics } from './listener-metrics.ts';
 import { handleRequest } from './run.ts';
 import { Runtime } from './runtime.ts';
@@ -83,7 +84,7 @@ class GatewayDataPlane implements DataPlane {
   }
 
   async prepare(config: GatewayConfig, revision: string, rows: SharedRows): Promise<void> {
-    const engine = new Engine(config, { revision, rows: rows.endpoints, deps: this.#engineDeps(rows) });
+    const engine = await loadEngine(config, { revision, rows: rows.endpoints, deps: this.#engineDeps(rows) });
     this.#init.telemetry.redaction.hide(credentialPlaces(config));
     const binds = config.binds
       .filter((bind) => bind.mode === 'standard')

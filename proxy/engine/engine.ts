@@ -39,10 +39,10 @@ import { compileRouteTable, type Matched, type RouteTable } from '../routing/tab
 import type { Services } from '../services/contract.ts';
 import type { BackendSeries, RouteSeries, ThreadMetrics } from '../telemetry/thread-metrics.ts';
 import { compileObservability, type Observability } from '../telemetry/observability.ts';
-import { ModelRouter, typesOf } from '../llm/models/router.ts';
-import type { RouteTypes } from '../llm/route-type.ts';
+import type { ModelRouter } from '../llm/models/router.ts';
+import { type RouteTypes, typesOf } from '../llm/route-type.ts';
 import { PriceList } from '../llm/cost/price-list.ts';
-import { LlmBackend } from './llm-backend.ts';
+import type { LlmBackend } from './llm-backend.ts';
 import { BackendProgram, type MirrorProgram, RouteProgram } from './program.ts';
 
 export interface EngineDeps {
@@ -66,6 +66,15 @@ export interface RouteSlot {
   program: RouteProgram | null;
 }
 
+export interface EngineOptions {
+  readonly revision: string;
+  /** Rows of the shared memory by identity of the endpoint. */
+  readonly rows: ReadonlyMap<string, number>;
+  readonly deps: EngineDeps;
+  /** What serves language models; null for configurations that have none. */
+  readonly llm: typeof import('./llm-parts.ts') | null;
+}
+
 /** One configuration, compiled: look-ups and functions, nothing left to fail. Immutable; a reload makes another. */
 export class Engine {
   readonly config: GatewayConfig;
@@ -85,6 +94,7 @@ export class Engine {
   readonly prices: PriceList;
   /** What some expression wants to know of them. */
   readonly llmContents: LlmContents;
+  readonly llm: EngineOptions['llm'];
   readonly #deps: EngineDeps;
   readonly #policyDeps: PolicyDeps;
   readonly #binds: ReadonlyMap<string, EngineBind>;
@@ -92,12 +102,10 @@ export class Engine {
   readonly #tcp = new Map<string, ReadonlyMap<RouteBackend, TcpBackend>>();
 
   /** Throws a `GwError` for anything that can't be compiled. */
-  constructor(
-    config: GatewayConfig,
-    options: { revision: string; rows: ReadonlyMap<string, number>; deps: EngineDeps },
-  ) {
+  constructor(config: GatewayConfig, options: EngineOptions) {
     this.config = config;
     this.revision = options.revision;
+    this.llm = options.llm;
     this.#deps = options.deps;
     this.backends = compileBackends(config, {
       ...options.deps.backends,
@@ -231,7 +239,7 @@ export class Engine {
 
   /** The models behind one address, each with a program of its own. */
   #models(backend: ModelsBackend, program: (backend: AiBackend) => BackendProgram): ModelRouter<BackendProgram> {
-    return new ModelRouter<BackendProgram>(backend, {
+    return new (this.#parts().ModelRouter)<BackendProgram>(backend, {
       expressions: this.#policyDeps.expressions,
       random: this.#deps.backends.random ?? Math.random,
       modelTarget: (model) => program(model.backend),
@@ -248,7 +256,7 @@ export class Engine {
   ): LlmBackend {
     const deps = this.#policyDeps;
     const { view, random, now } = this.#deps.backends;
-    return new LlmBackend(backend, {
+    return new (this.#parts().LlmBackend)(backend, {
       backends: this.backends,
       balance: { view, random: random ?? Math.random, now: now ?? Date.now },
       effective: (member) => effectiveBackendPolicies(this.config, { ...scope, member }),
@@ -256,6 +264,11 @@ export class Engine {
       program: (effective, resolved) =>
         this.#backend(compileBackendPipeline(effective, { ...place, host: resolved.host }, deps), { resolved, series }),
     });
+  }
+
+  #parts(): NonNullable<EngineOptions['llm']> {
+    if (this.llm === null) throw new Error('what serves language models has not been loaded');
+    return this.llm;
   }
 
   #backend(

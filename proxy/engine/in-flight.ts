@@ -18,7 +18,6 @@ import { stripInterimHead } from '../exchange/hop-by-hop.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { LlmCall } from '../llm/call.ts';
-import { envelopeFor } from '../llm/envelope.ts';
 import type { Delivery } from '../exchange/transport.ts';
 import type { RequestSpan } from '../telemetry/spans/request-span.ts';
 import type { Engine, EngineListener } from './engine.ts';
@@ -132,7 +131,7 @@ export class InFlight implements Progress {
       backend?.llm?.members[0]?.service.types ??
       listener?.llmTypes ??
       undefined;
-    return types === undefined ? null : envelopeFor(this.exchange.clientTarget, types);
+    return types === undefined ? null : (this.engine.llm?.envelopeFor(this.exchange.clientTarget, types) ?? null);
   }
 
   /** One line for a person who asks what is going on. */

@@ -12,7 +12,10 @@ import { type Bucket, choose, compileBuckets, isEvicted, type BalanceDeps } from
 import type { BackendTable } from '../backends/resolve.ts';
 import type { ResolvedBackend } from '../backends/resolved.ts';
 import { noHealthyBackends } from '../backends/refusal.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { Refusal } from '../exchange/refusal.ts';
+import { LlmCall, type LlmCallOptions } from '../llm/call.ts';
+import type { ReadRequest } from '../llm/models/requested.ts';
 import type { ProviderRequest } from '../llm/providers/contract.ts';
 import { compileService, type LlmService } from '../llm/service.ts';
 import type { PolicyContext } from '../policy/contract.ts';
@@ -50,6 +53,11 @@ export class LlmBackend {
     this.services = this.members.map(({ service }) => service);
     this.#buckets = compileBuckets(groups);
     this.#balance = compiler.balance;
+  }
+
+  /** Begins a call; which member serves it is chosen for each attempt. */
+  begin(exchange: Exchange, options: LlmCallOptions, read: ReadRequest | null): LlmCall {
+    return new LlmCall(exchange, options, read);
   }
 
   choose(affinity: string | undefined): LlmMember | Refusal {

@@ -11,7 +11,7 @@ import { systemClock } from '../exchange/wait.ts';
 import { arrivalContext } from '../expression/arrival-context.ts';
 import { chooseListener, hostOf, placementOf } from '../listener/choose.ts';
 import { runRequest, runResponse } from '../policy/run.ts';
-import { LlmCall } from '../llm/call.ts';
+import type { LlmCall } from '../llm/call.ts';
 import type { ReadRequest } from '../llm/models/requested.ts';
 import type { ReadOptions } from '../llm/read-body.ts';
 import { resolveDelegation } from '../routing/delegation.ts';
@@ -219,11 +219,11 @@ async function forwardTo(
 }
 
 /** Reads what has to be understood of a request to a language model. */
-function beginLlm(flight: InFlight, { services }: LlmBackend, read: ReadRequest | null): Promise<Refusal | null> {
+function beginLlm(flight: InFlight, backend: LlmBackend, read: ReadRequest | null): Promise<Refusal | null> {
   const { llmContents: contents, config } = flight.engine;
   const { streamIdleTimeoutMs } = config.frontend.http;
-  flight.llm = new LlmCall(flight.exchange, { ...readOptions(flight), contents, streamIdleTimeoutMs }, read);
-  return flight.llm.read(services);
+  flight.llm = backend.begin(flight.exchange, { ...readOptions(flight), contents, streamIdleTimeoutMs }, read);
+  return flight.llm.read(backend.services);
 }
 
 function readOptions({ engine }: InFlight): ReadOptions {

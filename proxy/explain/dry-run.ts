@@ -4,7 +4,8 @@ import type { GatewayConfig } from '../../src/config/ir/index.ts';
 import { endpointIdentities } from '../backends/endpoint-identity.ts';
 import { EndpointStore } from '../backends/endpoint-store.ts';
 import { EndpointView } from '../backends/endpoint-view.ts';
-import { Engine, type EngineDeps } from '../engine/engine.ts';
+import type { EngineDeps } from '../engine/engine.ts';
+import { loadEngine } from '../engine/load.ts';
 import { expressionOptions, silentLog, uncalledServices } from '../engine/policy-deps.ts';
 import { observedExpressions } from '../expression/observed.ts';
 import { type Buckets, BucketView } from '../policy/local-rate-limit/bucket-view.ts';
@@ -32,7 +33,11 @@ export interface DryState {
 }
 
 /** A runtime for one request that is watched and goes nowhere. */
-export function dryRuntime(config: GatewayConfig, state: DryState, sink: (event: TraceEvent) => void): Runtime {
+export async function dryRuntime(
+  config: GatewayConfig,
+  state: DryState,
+  sink: (event: TraceEvent) => void,
+): Promise<Runtime> {
   const redaction = new Redaction(config.process.sensitiveHeaders).hide(credentialPlaces(config));
   const metrics = new ThreadMetrics(() => {});
   const { memory, rows } = state.endpoints ?? freshEndpoints(config);
@@ -40,7 +45,7 @@ export function dryRuntime(config: GatewayConfig, state: DryState, sink: (event:
   const log = silentLog();
   const resources = new ThreadResources();
   resources.update(state.contents ?? []);
-  const engine = new Engine(config, {
+  const engine = await loadEngine(config, {
     revision: 'explain',
     rows,
     deps: {

@@ -25,7 +25,7 @@ export async function explainRequest(
 ): Promise<Explanation> {
   const bind = questionBind(config, question);
   const events: TraceEvent[] = [];
-  const runtime = dryRuntime(config, state, (event) => events.push(event));
+  const runtime = await dryRuntime(config, state, (event) => events.push(event));
   const connection = listenerOf(bind, question);
   const recorder = new Recorder('connection', (event) => events.push(event)).scoped(CONNECTION_SCOPE);
   const response = admitsConnection(config, connection, recorder)

@@ -6,7 +6,7 @@ import type { Refusal } from '../../exchange/refusal.ts';
 import type { Expressions } from '../../expression/contract.ts';
 import type { Random } from '../../routing/weighted.ts';
 import type { ReadOptions } from '../read-body.ts';
-import type { RouteTypes } from '../route-type.ts';
+import { type RouteTypes, typesOf } from '../route-type.ts';
 import { listed, modelQuery, single, type ModelQuery } from './listing.ts';
 import { modelDenied, modelNotAllowed, modelNotFound, rewriteFailed, targetNotFound } from './refusals.ts';
 import { requestedModel, type Named, type ReadRequest } from './requested.ts';
@@ -37,11 +37,6 @@ export interface RouterDeps<T> {
 interface Asked {
   readonly read: ReadRequest | null;
   readonly chosenBy: string | null;
-}
-
-/** How formats of clients are told apart: the same for all models but for paths that none of them knows. */
-export function typesOf({ models }: Pick<ModelsBackend, 'models'>): RouteTypes {
-  return models[0]?.backend.groups[0]?.[0]?.policies.ai?.routes ?? [];
 }
 
 /** Finds what serves the model that a request names. `T` is what the engine calls. */

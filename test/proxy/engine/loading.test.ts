@@ -7,28 +7,40 @@ import { expect, test } from '@jest/globals';
 const root = join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 
-/** Prints the packages that a module loads. */
-const PACKAGES = `
+/** Prints the addresses of the modules that a module loads. */
+const LOADED = `
 import { registerHooks } from 'node:module';
-const loaded = new Set();
+const loaded = [];
 registerHooks({
   load(url, context, next) {
-    const name = /node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1];
-    if (name !== undefined) loaded.add(name);
+    loaded.push(url);
     return next(url, context);
   },
 });
 await import(process.argv[1]);
-console.log(JSON.stringify([...loaded]));
+console.log(JSON.stringify(loaded));
 process.exit();
 `;
 
-test('a data thread loads neither HTTP clients nor libraries of tokens: each would cost every thread megabytes', async () => {
+async function loadedByDataThread(): Promise<readonly string[]> {
   const module = join(root, 'proxy/engine/data-plane.ts');
   const node = join(root, 'node_modules/.bin/node');
-  const { stdout } = await run(node, ['--input-type=module', '--eval', PACKAGES, module], { timeout: 30_000 });
+  const { stdout } = await run(node, ['--input-type=module', '--eval', LOADED, module], { timeout: 30_000 });
   // `as`: what the program above prints.
-  const packages = JSON.parse(stdout) as string[];
+  return JSON.parse(stdout) as string[];
+}
+
+test('a data thread loads neither HTTP clients nor libraries of tokens: each would cost every thread megabytes', async () => {
+  const urls = await loadedByDataThread();
+  const packages = urls.flatMap((url) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []);
   expect(packages).toContain('ipaddr.js');
   expect(packages.filter((name) => /^(undici|jose|oidc|google|@azure|@aws|@grpc)/.test(name))).toEqual([]);
+});
+
+test('a data thread loads what serves language models with the first configuration that has some', async () => {
+  const urls = await loadedByDataThread();
+  expect(urls.filter((url) => /proxy\/engine\/run\.ts$/.test(url))).toHaveLength(1);
+  expect(
+    urls.filter((url) => /proxy\/llm\/(?:call|service|translations|formats\/|providers|guards)/.test(url)),
+  ).toEqual([]);
 });

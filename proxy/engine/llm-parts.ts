@@ -1,0 +1,4 @@
+/** What serves language models, for configurations that have some; see `load.ts`. */
+export { envelopeFor } from '../llm/envelope.ts';
+export { ModelRouter } from '../llm/models/router.ts';
+export { LlmBackend } from './llm-backend.ts';
