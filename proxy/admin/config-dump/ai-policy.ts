@@ -20,9 +20,10 @@ function shownGuards({ streaming, request, response }: PromptGuard, service: Sho
       rejection: shownRejection(rejection),
       scope,
     })),
-    response: response.map(({ guard, rejection }) => ({
+    response: response.map(({ guard, rejection, scope }) => ({
       ...shownGuard(guard, service),
       rejection: shownRejection(rejection),
+      scope,
     })),
   };
 }

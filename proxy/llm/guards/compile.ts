@@ -29,7 +29,7 @@ export function compileGuards(spec: PromptGuard | undefined, context: PolicyCont
   if (spec === undefined) return noGuards;
   const accounting = new Accounting(context);
   const request = spec.request.map(({ guard, rejection, scope }) => compileCheck({ guard, rejection, scope }, context));
-  const response = spec.response.map((each) => compileCheck({ ...each, scope: ['messages'] }, context));
+  const response = spec.response.map((each) => compileCheck(each, context));
   const guardRequest = request.length === 0 ? null : wholeGuard(request, { phase: 'request', accounting });
   const streamed = (exchange: Exchange, type: ChatFormat, headers: Headers, realtime = false): GuardedStream =>
     new GuardedStream({ checks: response, exchange, type, headers, accounting, realtime });

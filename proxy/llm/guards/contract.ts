@@ -1,4 +1,4 @@
-import type { Guard, Rejection } from '../../../src/config/ir/llm.ts';
+import type { ContentScope, Guard, Rejection } from '../../../src/config/ir/llm.ts';
 import type { JsonObject } from '../../exchange/attributes.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { Headers } from '../../exchange/headers.ts';
@@ -43,12 +43,14 @@ export interface Check {
   /** Whether a text passes when the guard cannot tell; of streams, services other than webhooks let it pass. */
   readonly failOpen: boolean;
   readonly failOpenOnStreams: boolean;
+  /** What it looks at. */
+  readonly scopes: ReadonlySet<ContentScope>;
   /** What it says is recorded, and nothing is done. */
   readonly audit: boolean;
   /** A promise only when somebody is asked. Rejects when no verdict was to be had. */
   judge(subject: Subject): Verdict | Promise<Verdict>;
-  /** Looks at one text of a stream, from its beginning to its end. */
-  stage(watch: StreamWatch): Stage;
+  /** Looks at one text of a stream, from its beginning to its end. `scope` says what the text is. */
+  stage(watch: StreamWatch, scope: ContentScope): Stage;
 }
 
 /** The stream that a guard looks at. */

@@ -147,7 +147,8 @@ export interface PromptGuard {
   readonly response: readonly ResponseGuard[];
 }
 
-export type ContentScope = 'systemPrompt' | 'messages' | 'toolOutput' | 'toolInput';
+/** `reasoning` is what a model thinks, in answers alone. */
+export type ContentScope = 'systemPrompt' | 'messages' | 'toolOutput' | 'toolInput' | 'reasoning';
 
 export interface Rejection {
   readonly status: number;
@@ -170,6 +171,7 @@ export interface RequestGuard {
 export interface ResponseGuard {
   readonly guard: Guard;
   readonly rejection: Rejection;
+  readonly scope: readonly ContentScope[];
 }
 
 export type Guard =

@@ -1,6 +1,7 @@
 import type { ContentScope, Guard, Rejection } from '../../../../src/config/ir/llm.ts';
 import type { Check, Stage, StreamWatch, Subject, Verdict } from '../contract.ts';
 import { Blocked } from '../contract.ts';
+import { wholeCall } from '../stream/whole-call.ts';
 import { jsonMask } from './json-mask.ts';
 import { Masking, maskWhole } from './masking.ts';
 import { compileRule, type Rule } from './rule.ts';
@@ -28,18 +29,25 @@ export function regexCheck(guard: RegexGuard, rejection: Rejection, scope: reado
     rejection,
     failOpen: false,
     failOpenOnStreams: false,
+    scopes,
     audit: false,
     judge: (subject) => (rejects ? findIn(subject, rules, scopes) : maskIn(subject, rules, scopes)),
-    stage: (watch) => new RegexStage({ rules, rejects, rejection, watch }),
+    stage(watch, of) {
+      const options = { rules, rejects, rejection, watch };
+      return of === 'toolInput' ? wholeCall(of, new CallStage(options)) : new RegexStage(options);
+    },
   };
 }
 
 function findIn({ format, body, phase }: Subject, rules: readonly NamedRule[], scopes: Scopes): Verdict {
   let hit: string | null = null;
-  const visit = (text: string, scope: ContentScope): string => {
-    if (hit === null && (phase === 'response' || scopes.has(scope)))
-      hit = rules.find(({ rule }) => maskWhole(rule, text) !== null)?.name ?? null;
+  const look = (text: string): string => {
+    hit ??= rules.find(({ rule }) => maskWhole(rule, text) !== null)?.name ?? null;
     return text;
+  };
+  const visit = (text: string, scope: ContentScope): string => {
+    if (hit !== null || !scopes.has(scope)) return text;
+    return scope === 'toolInput' ? jsonMask(text, look) : look(text);
   };
   if (phase === 'request') format.mapRequest(body, visit);
   else format.mapResponse(body, visit);
@@ -50,41 +58,63 @@ type Scopes = ReadonlySet<ContentScope>;
 
 function maskIn({ format, body, phase }: Subject, rules: readonly NamedRule[], scopes: Scopes): Verdict {
   const found = new Set<string>();
-  const mask = (text: string): string => {
-    let masked = text;
-    for (const { rule, name } of rules) {
-      const next = maskWhole(rule, masked);
-      if (next === null) continue;
-      found.add(name);
-      masked = next;
-    }
-    return masked;
-  };
+  const mask = (text: string): string => maskAll(rules, text, found);
   const visit = (text: string, scope: ContentScope): string => {
-    if (phase === 'request' && !scopes.has(scope)) return text;
+    if (!scopes.has(scope)) return text;
     return scope === 'toolInput' ? jsonMask(text, mask) : mask(text);
   };
   const masked = phase === 'request' ? format.mapRequest(body, visit) : format.mapResponse(body, visit);
   return found.size === 0 ? PASS : { kind: 'mask', body: masked, what: [...found].join(', ') };
 }
 
+/** One rule after the other; `found` gets the names of those that found something. */
+function maskAll(rules: readonly NamedRule[], text: string, found: Set<string>): string {
+  let masked = text;
+  for (const { rule, name } of rules) {
+    const next = maskWhole(rule, masked);
+    if (next === null) continue;
+    found.add(name);
+    masked = next;
+  }
+  return masked;
+}
+
+interface StageOptions {
+  readonly rules: readonly NamedRule[];
+  readonly rejects: boolean;
+  readonly rejection: Rejection;
+  readonly watch: StreamWatch;
+}
+
+/** The arguments of a call, whole: they stay JSON. */
+class CallStage implements Stage {
+  readonly #options: StageOptions;
+
+  constructor(options: StageOptions) {
+    this.#options = options;
+  }
+
+  push(text: string): string {
+    const { rules, rejects, rejection, watch } = this.#options;
+    const found = new Set<string>();
+    const masked = jsonMask(text, (each) => maskAll(rules, each, found));
+    const what = [...found].join(', ');
+    if (found.size > 0 && rejects) {
+      watch.report('Reject', what);
+      throw new Blocked(rejection.body, rejection.status);
+    }
+    watch.report(found.size > 0 ? 'Mask' : 'Allow', what);
+    return masked;
+  }
+}
+
 class RegexStage implements Stage {
   readonly #steps: readonly { readonly masking: Masking; readonly name: string }[];
-  readonly #options: {
-    readonly rules: readonly NamedRule[];
-    readonly rejects: boolean;
-    readonly rejection: Rejection;
-    readonly watch: StreamWatch;
-  };
+  readonly #options: StageOptions;
   readonly #reported = new Set<string>();
   #over = false;
 
-  constructor(options: {
-    readonly rules: readonly NamedRule[];
-    readonly rejects: boolean;
-    readonly rejection: Rejection;
-    readonly watch: StreamWatch;
-  }) {
+  constructor(options: StageOptions) {
     this.#options = options;
     this.#steps = options.rules.map(({ rule, name }) => ({ masking: new Masking(rule), name }));
   }

@@ -7,12 +7,16 @@ import { parse } from '../../json.ts';
  */
 export function jsonMask(text: string, mask: (text: string) => string): string {
   const masked = mask(text);
-  if (masked === text || parse(masked) !== undefined) return masked;
+  // What is written with escapes only shows in the values.
+  const plain = !text.includes('\\');
+  if (plain && (masked === text || parse(masked) !== undefined)) return masked;
   const value = parse(text);
-  if (value === undefined) return masked;
+  // A value by itself is no list of arguments.
+  if (!isJsonObject(value) && !Array.isArray(value)) return masked;
   const rewritten = JSON.stringify(maskValue(value, mask));
+  if (masked === text && rewritten === JSON.stringify(value)) return text;
   // What is only found across values is masked all the same.
-  return mask(rewritten) === rewritten ? rewritten : masked;
+  return mask(rewritten);
 }
 
 function maskValue(value: JsonValue, mask: (text: string) => string): JsonValue {

@@ -4,6 +4,7 @@ import { Patience } from '../../../exchange/patience.ts';
 import type { Clock } from '../../../exchange/wait.ts';
 import type { Check, Subject, Verdict } from '../contract.ts';
 import { GivenUp, GuardFailure } from '../contract.ts';
+import { wholeCall } from '../stream/whole-call.ts';
 import { WindowStage } from '../stream/window-stage.ts';
 import type { Answer, GuardService, Question } from './contract.ts';
 
@@ -18,17 +19,18 @@ export interface AskingGuard {
 
 /** A guard whose verdicts come from a service. */
 export function serviceCheck(asking: AskingGuard): Check {
-  const { guard, service, rejection } = asking;
+  const { guard, service, rejection, scope } = asking;
   const audit = guard.kind === 'webhook' && guard.action === 'audit';
   const failOpen = audit || (guard.kind === 'webhook' && guard.failureMode === 'failOpen');
   const check: Check = {
     kind: guard.kind,
     rejection,
+    scopes: new Set(scope),
     audit,
     failOpen,
     failOpenOnStreams: failOpen || guard.kind !== 'webhook',
     judge: (subject) => judge(asking, subject),
-    stage: (watch) => new WindowStage({ check, service, watch }),
+    stage: (watch, of) => wholeCall(of, new WindowStage({ check, service, watch })),
   };
   return check;
 }
@@ -66,8 +68,7 @@ function mapTexts(
   scope: readonly ContentScope[],
   map: (text: string) => string,
 ): JsonObject {
-  const looked = (text: string, of: ContentScope): string =>
-    text !== '' && (phase === 'response' || scope.includes(of)) ? map(text) : text;
+  const looked = (text: string, of: ContentScope): string => (text !== '' && scope.includes(of) ? map(text) : text);
   return phase === 'request' ? format.mapRequest(body, looked) : format.mapResponse(body, looked);
 }
 

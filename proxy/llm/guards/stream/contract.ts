@@ -1,4 +1,8 @@
+import type { ContentScope } from '../../../../src/config/ir/llm.ts';
 import type { JsonObject } from '../../../exchange/attributes.ts';
+
+/** What some guard looks at. */
+export type Scopes = ReadonlySet<ContentScope>;
 
 /** An event in the client's format. */
 export interface StreamEvent {
@@ -8,8 +12,10 @@ export interface StreamEvent {
 
 /** Text that an event adds to one of the texts of the stream, or its end. */
 export interface Piece {
-  /** Which text: one for each choice, block, part or candidate. */
+  /** Which text: one for each choice, block, part or candidate, and each call. */
   readonly channel: string;
+  /** What the text is; of a channel always the same. */
+  readonly scope: ContentScope;
   readonly text: string;
   /** The text is complete with it. */
   readonly final: boolean;

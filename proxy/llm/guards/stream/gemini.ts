@@ -1,11 +1,19 @@
+import type { ContentScope } from '../../../../src/config/ir/llm.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../exchange/attributes.ts';
-import { list, number, object, objects, text } from '../../json.ts';
-import type { EventTexts, Piece, Reading, StreamEvent } from './contract.ts';
+import { list, number, object, objects, parseObject, text } from '../../json.ts';
+import { mapObject } from '../text/change.ts';
+import type { EventTexts, Piece, Reading, Scopes, StreamEvent } from './contract.ts';
 
-/** Gemini: one text for each candidate. */
+/** Gemini: what each candidate says and thinks, and the arguments of each call, which come whole. */
 export class GeminiEvents implements EventTexts {
-  /** Candidates whose text goes on, and the last event of each. */
-  readonly #open = new Map<number, JsonObject>();
+  readonly #scopes: Scopes;
+  /** Texts that go on: whose they are, and the last event of each. */
+  readonly #open = new Map<string, OpenText>();
+  #calls = 0;
+
+  constructor(scopes: Scopes) {
+    this.#scopes = scopes;
+  }
 
   read(event: StreamEvent): Reading | null {
     const { data } = event;
@@ -20,7 +28,9 @@ export class GeminiEvents implements EventTexts {
         const candidates = read.map(({ candidate, pieces: own }) => {
           const texts = released.slice(at, at + own.length);
           at += own.length;
-          return own.every((piece, index) => piece.text === texts[index]) ? candidate : withTexts(candidate, texts);
+          return own.every((piece, index) => piece.text === texts[index])
+            ? candidate
+            : withTexts(candidate, { pieces: own, texts, scopes: this.#scopes });
         });
         return [{ ...event, data: { ...data, candidates } }];
       },
@@ -32,13 +42,13 @@ export class GeminiEvents implements EventTexts {
     const open = [...this.#open];
     this.#open.clear();
     return {
-      pieces: open.map(([index]) => ({ channel: String(index), text: '', final: true })),
+      pieces: open.map(([channel, { scope }]) => ({ channel, scope, text: '', final: true })),
       write: (released) =>
-        open.flatMap(([index, data], at): StreamEvent[] => {
+        open.flatMap(([, { index, scope, data }], at): StreamEvent[] => {
           const rest = released[at] ?? '';
           if (rest === '') return [];
           const { usageMetadata: _usage, ...like } = data;
-          const content = { role: 'model', parts: [{ text: rest }] };
+          const content = { role: 'model', parts: [partOf(scope, rest)] };
           return [{ name: null, data: { ...like, candidates: [{ index, content }] } }];
         }),
     };
@@ -51,16 +61,35 @@ export class GeminiEvents implements EventTexts {
 
   #candidate(candidate: JsonObject, position: number, data: JsonObject): ReadCandidate {
     const index = number(candidate['index']) ?? position;
-    const channel = String(index);
-    const finished = (text(candidate['finishReason']) ?? '') !== '';
-    const texts = list(object(candidate['content'])?.['parts'])?.flatMap((part) => visible(part) ?? []) ?? [];
-    if (texts.length > 0) this.#open.set(index, data);
-    if (texts.length === 0 && !(finished && this.#open.has(index))) return { candidate, pieces: [] };
-    if (finished) this.#open.delete(index);
-    const all = texts.length === 0 ? [''] : texts;
-    const pieces = all.map((each, at): Piece => ({ channel, text: each, final: finished && at === all.length - 1 }));
+    const parts = list(object(candidate['content'])?.['parts']) ?? [];
+    const pieces = parts.flatMap((part) => this.#piece(part, index));
+    for (const { channel, scope } of pieces) if (scope !== 'toolInput') this.#open.set(channel, { index, scope, data });
+    if ((text(candidate['finishReason']) ?? '') === '') return { candidate, pieces };
+    // What ends a candidate ends its texts.
+    for (const [channel, { index: of, scope }] of this.#open) {
+      if (of !== index) continue;
+      this.#open.delete(channel);
+      const last = pieces.findLastIndex((piece) => piece.channel === channel);
+      const ended = { channel, scope, text: pieces[last]?.text ?? '', final: true };
+      if (last === -1) pieces.push(ended);
+      else pieces[last] = ended;
+    }
     return { candidate, pieces };
   }
+
+  #piece(part: JsonValue, index: number): Piece[] {
+    const read = isJsonObject(part) ? textOf(part) : undefined;
+    if (read === undefined || !this.#scopes.has(read.scope)) return [];
+    const called = read.scope === 'toolInput';
+    const channel = called ? `${index}/call/${this.#calls++}` : `${index}/${read.scope}`;
+    return [{ channel, ...read, final: called }];
+  }
+}
+
+interface OpenText {
+  readonly index: number;
+  readonly scope: ContentScope;
+  readonly data: JsonObject;
 }
 
 interface ReadCandidate {
@@ -68,19 +97,46 @@ interface ReadCandidate {
   readonly pieces: readonly Piece[];
 }
 
-function visible(part: JsonValue): string | undefined {
-  return isJsonObject(part) && part['thought'] !== true ? text(part['text']) : undefined;
+const CALLS = ['functionCall', 'function_call'] as const;
+
+/** The text of a part; the arguments of a call as JSON. */
+function textOf(part: JsonObject): Pick<Piece, 'scope' | 'text'> | undefined {
+  const said = text(part['text']);
+  if (said !== undefined) return { scope: part['thought'] === true ? 'reasoning' : 'messages', text: said };
+  const args = CALLS.map((name) => object(object(part[name])?.['args'])).find((each) => each !== undefined);
+  return args === undefined ? undefined : { scope: 'toolInput', text: JSON.stringify(args) };
+}
+
+function withText(part: JsonObject, scope: ContentScope, next: string): JsonObject {
+  if (scope !== 'toolInput') return { ...part, text: next };
+  const args = parseObject(next) ?? {};
+  return CALLS.reduce((changed, name) => mapObject(changed, name, (call) => ({ ...call, args })), part);
+}
+
+function partOf(scope: ContentScope, said: string): JsonObject {
+  return scope === 'reasoning' ? { text: said, thought: true } : { text: said };
+}
+
+interface Texts {
+  readonly pieces: readonly Piece[];
+  readonly texts: readonly string[];
+  readonly scopes: Scopes;
 }
 
 /** The candidate with other texts, and without what would tell again what was masked. */
-function withTexts(candidate: JsonObject, texts: readonly string[]): JsonObject {
+function withTexts(candidate: JsonObject, { pieces, texts, scopes }: Texts): JsonObject {
   const { logprobsResult: _logprobs, ...rest } = candidate;
   const content = object(candidate['content']) ?? { role: 'model' };
   let next = 0;
-  const parts: JsonValue[] = (list(content['parts']) ?? []).map((part) =>
-    isJsonObject(part) && visible(part) !== undefined ? { ...part, text: texts[next++] ?? '' } : part,
-  );
-  for (const left of texts.slice(next)) if (left !== '') parts.push({ text: left });
+  const parts: JsonValue[] = (list(content['parts']) ?? []).map((part) => {
+    const read = isJsonObject(part) ? textOf(part) : undefined;
+    if (!isJsonObject(part) || read === undefined || !scopes.has(read.scope)) return part;
+    return withText(part, read.scope, texts[next++] ?? '');
+  });
+  for (const [index, { scope }] of [...pieces.entries()].slice(next)) {
+    const left = texts[index] ?? '';
+    if (left !== '') parts.push(partOf(scope, left));
+  }
   const grounding = object(rest['groundingMetadata']);
   const { groundingSupports: _supports, ...sources } = grounding ?? {};
   return {

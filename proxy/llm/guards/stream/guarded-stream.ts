@@ -1,3 +1,4 @@
+import type { ContentScope } from '../../../../src/config/ir/llm.ts';
 import { assertNever } from '../../../../src/shared/assert-never.ts';
 import type { JsonObject } from '../../../exchange/attributes.ts';
 import type { Exchange } from '../../../exchange/exchange.ts';
@@ -7,9 +8,9 @@ import type { StreamOutput } from '../../stream/event-body.ts';
 import { encodeEvent } from '../../stream/sse-encoder.ts';
 import type { EventWriter } from '../../translations/contract.ts';
 import type { Accounting } from '../accounting.ts';
-import { Blocked, type Check, type Stage } from '../contract.ts';
+import { type Action, Blocked, type Check, type Stage } from '../contract.ts';
 import { CompletionsEvents } from './completions.ts';
-import type { EventTexts, Piece, Reading, StreamEvent } from './contract.ts';
+import type { EventTexts, Piece, Reading, Scopes, StreamEvent } from './contract.ts';
 import { GeminiEvents } from './gemini.ts';
 import { MessagesEvents } from './messages.ts';
 import { ResponsesEvents } from './responses.ts';
@@ -48,7 +49,8 @@ export class GuardedStream implements EventWriter {
 
   constructor(options: GuardedStreamOptions) {
     this.#options = options;
-    this.#texts = options.realtime === true ? new ResponsesEvents(true) : eventTexts(options.type);
+    const scopes = new Set(options.checks.flatMap((check) => [...check.scopes]));
+    this.#texts = options.realtime === true ? new ResponsesEvents(scopes, true) : eventTexts(options.type, scopes);
   }
 
   /** Where events leave; called once, before the first. */
@@ -178,8 +180,8 @@ export class GuardedStream implements EventWriter {
   }
 
   /** Past every guard in turn. */
-  #push({ channel, text, final }: Piece): string | Promise<string> {
-    const stages = this.#stages(channel);
+  #push({ channel, scope, text, final }: Piece): string | Promise<string> {
+    const stages = this.#stages(channel, scope);
     if (final) this.#channels.delete(channel);
     let passed = text;
     for (let i = 0; i < stages.length; i++) {
@@ -191,25 +193,17 @@ export class GuardedStream implements EventWriter {
     return passed;
   }
 
-  #stages(channel: string): readonly Stage[] {
+  #stages(channel: string, scope: ContentScope): readonly Stage[] {
     const known = this.#channels.get(channel);
     if (known !== undefined) return known;
     const { checks, exchange, headers, accounting } = this.#options;
-    const stages = checks.map((check) =>
-      check.stage({
-        exchange,
-        headers,
-        signal: this.#abort.signal,
-        report: (action, what) =>
-          accounting.record(action, what, {
-            exchange,
-            phase: 'response',
-            kind: check.kind,
-            audit: check.audit,
-            startedAt: null,
-          }),
-      }),
-    );
+    const stages = checks
+      .filter(({ scopes }) => scopes.has(scope))
+      .map((check) => {
+        const decided = { exchange, phase: 'response', kind: check.kind, audit: check.audit, startedAt: null } as const;
+        const report = (action: Action, what: string): void => accounting.record(action, what, decided);
+        return check.stage({ exchange, headers, signal: this.#abort.signal, report }, scope);
+      });
     this.#channels.set(channel, stages);
     return stages;
   }
@@ -244,16 +238,16 @@ async function pushOn(waiting: Promise<string>, stages: readonly Stage[], final:
 }
 
 /** Where texts stand in events, by the format that the client speaks. One line per format. */
-function eventTexts(type: ChatFormat): EventTexts {
+function eventTexts(type: ChatFormat, scopes: Scopes): EventTexts {
   switch (type) {
     case 'completions':
-      return new CompletionsEvents();
+      return new CompletionsEvents(scopes);
     case 'messages':
-      return new MessagesEvents();
+      return new MessagesEvents(scopes);
     case 'responses':
-      return new ResponsesEvents();
+      return new ResponsesEvents(scopes);
     case 'generateContent':
-      return new GeminiEvents();
+      return new GeminiEvents(scopes);
     default:
       return assertNever(type);
   }

@@ -1,46 +1,97 @@
+import type { ContentScope } from '../../../../src/config/ir/llm.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../exchange/attributes.ts';
 import { number, object, text } from '../../json.ts';
 import { mapField, mapItems, mapObject } from '../text/change.ts';
-import type { EventTexts, Piece, Reading, StreamEvent } from './contract.ts';
+import type { EventTexts, Piece, Reading, Scopes, StreamEvent } from './contract.ts';
 
 /** A text of the stream as clients have got it. */
 interface Told {
+  readonly scope: ContentScope;
   text: string;
   /** The last event that added to it; what is left of it leaves in the like of it. */
   last: StreamEvent | null;
   ended: boolean;
 }
 
-/** Fields of a part, by its type. */
-const FIELDS: Readonly<Record<string, 'text' | 'refusal'>> = { output_text: 'text', text: 'text', refusal: 'refusal' };
+interface PartText {
+  readonly field: 'text' | 'refusal';
+  readonly scope: ContentScope;
+}
+
+/** Where parts have their text, by type. */
+const PARTS: Readonly<Record<string, PartText>> = {
+  output_text: { field: 'text', scope: 'messages' },
+  text: { field: 'text', scope: 'messages' },
+  refusal: { field: 'refusal', scope: 'messages' },
+  summary_text: { field: 'text', scope: 'reasoning' },
+  reasoning_text: { field: 'text', scope: 'reasoning' },
+};
+
+/** Events that add to a text, by type. */
+const DELTAS: Readonly<Record<string, ContentScope>> = {
+  'response.output_text.delta': 'messages',
+  'response.text.delta': 'messages',
+  'response.refusal.delta': 'messages',
+  'response.reasoning_summary_text.delta': 'reasoning',
+  'response.reasoning_text.delta': 'reasoning',
+  'response.function_call_arguments.delta': 'toolInput',
+  'response.mcp_call_arguments.delta': 'toolInput',
+  'response.custom_tool_call_input.delta': 'toolInput',
+  'response.code_interpreter_call_code.delta': 'toolInput',
+};
+
+/** Events that tell a whole text, by type, and their field. */
+const WHOLES: Readonly<Record<string, readonly [field: string, scope: ContentScope]>> = {
+  'response.output_text.done': ['text', 'messages'],
+  'response.text.done': ['text', 'messages'],
+  'response.refusal.done': ['refusal', 'messages'],
+  'response.reasoning_summary_text.done': ['text', 'reasoning'],
+  'response.reasoning_text.done': ['text', 'reasoning'],
+  'response.function_call_arguments.done': ['arguments', 'toolInput'],
+  'response.mcp_call_arguments.done': ['arguments', 'toolInput'],
+  'response.custom_tool_call_input.done': ['input', 'toolInput'],
+  'response.code_interpreter_call_code.done': ['code', 'toolInput'],
+};
+
+/** Items that call something, by type, and the field that says with what. */
+const CALLS: Readonly<Record<string, string>> = {
+  function_call: 'arguments',
+  mcp_call: 'arguments',
+  custom_tool_call: 'input',
+  code_interpreter_call: 'code',
+};
 
 /**
- * OpenAI responses: one text for each part of an item. Later events tell whole texts again: they tell what the client has
- * got.
+ * OpenAI responses: one text for each part of an item, and the arguments of each call. Later events tell whole texts again:
+ * they tell what the client has got.
  */
 export class ResponsesEvents implements EventTexts {
   readonly #texts = new Map<string, Told>();
   #number: number | null = null;
   readonly #realtime: boolean;
 
+  readonly #scopes: Scopes;
+
   /** Realtime sessions tell the same in events of the same kind. */
-  constructor(realtime = false) {
+  constructor(scopes: Scopes, realtime = false) {
+    this.#scopes = scopes;
     this.#realtime = realtime;
   }
 
   read(event: StreamEvent): Reading | null {
     const { data } = event;
-    switch (data['type']) {
-      case 'response.output_text.delta':
-      case 'response.text.delta':
-      case 'response.refusal.delta':
-        return this.#delta(event);
-      case 'response.output_text.done':
-      case 'response.text.done':
-        return this.#whole(event, [{ channel: this.#partOf(data), text: text(data['text']) ?? '' }]);
-      case 'response.refusal.done':
-        return this.#whole(event, [{ channel: this.#partOf(data), text: text(data['refusal']) ?? '' }]);
+    const type = text(data['type']) ?? '';
+    const added = DELTAS[type];
+    if (added !== undefined) return this.#scopes.has(added) ? this.#delta(event, added) : null;
+    const whole = WHOLES[type];
+    if (whole !== undefined) {
+      const [field, scope] = whole;
+      if (!this.#scopes.has(scope)) return null;
+      return this.#whole(event, [{ channel: this.#textOf(data, scope), scope, text: text(data[field]) ?? '' }]);
+    }
+    switch (type) {
       case 'response.content_part.added':
+      case 'response.reasoning_summary_part.added':
         return this.#added(event);
       case 'error':
         return this.#ending(event);
@@ -70,12 +121,12 @@ export class ResponsesEvents implements EventTexts {
     return { name: 'error', data: { type: 'error', code, message, param: null, sequence_number: 0, error } };
   }
 
-  #delta(event: StreamEvent): Reading {
+  #delta(event: StreamEvent, scope: ContentScope): Reading {
     const { data } = event;
-    const channel = this.#partOf(data);
-    const told = this.#told(channel);
+    const channel = this.#textOf(data, scope);
+    const told = this.#told(channel, scope);
     told.last = event;
-    const piece = { channel, text: text(data['delta']) ?? '', final: false };
+    const piece = { channel, scope, text: text(data['delta']) ?? '', final: false };
     return {
       pieces: [piece],
       write: ([may = '']) => {
@@ -89,12 +140,14 @@ export class ResponsesEvents implements EventTexts {
   /** A part begins; what it begins with is text as well. */
   #added(event: StreamEvent): Reading | null {
     const part = object(event.data['part']);
-    const field = FIELDS[text(part?.['type']) ?? ''];
-    const begun = field === undefined ? '' : (text(part?.[field]) ?? '');
-    if (part === undefined || field === undefined || begun === '') return null;
-    const told = this.#told(this.#partOf(event.data));
+    const known = PARTS[text(part?.['type']) ?? ''];
+    const begun = known === undefined ? '' : (text(part?.[known.field]) ?? '');
+    if (part === undefined || known === undefined || begun === '' || !this.#scopes.has(known.scope)) return null;
+    const { field, scope } = known;
+    const channel = this.#textOf(event.data, scope);
+    const told = this.#told(channel, scope);
     return {
-      pieces: [{ channel: this.#partOf(event.data), text: begun, final: false }],
+      pieces: [{ channel, scope, text: begun, final: false }],
       write: ([may = '']) => {
         told.text += may;
         if (may === begun) return [event];
@@ -106,8 +159,8 @@ export class ResponsesEvents implements EventTexts {
   /** Events that tell parts, items or the response again. */
   #telling(event: StreamEvent): Reading | null {
     const found: WholeText[] = [];
-    const rewrite = (channel: string, whole: string): string => {
-      found.push({ channel, text: whole });
+    const rewrite = (channel: string, scope: ContentScope, whole: string): string => {
+      if (this.#scopes.has(scope)) found.push({ channel, scope, text: whole });
       return whole;
     };
     rewritten(event.data, { named: this.#realtime, rewrite });
@@ -116,16 +169,16 @@ export class ResponsesEvents implements EventTexts {
 
   /** Ends texts that are told whole. Texts that nobody streamed are looked at here. */
   #whole(event: StreamEvent, wholes: readonly WholeText[]): Reading {
-    const due = wholes.flatMap(({ channel, text: whole }) => {
+    const due = wholes.flatMap(({ channel, scope, text: whole }) => {
       const told = this.#texts.get(channel);
       if (told?.ended === true) return [];
-      const made = told ?? this.#told(channel);
+      const made = told ?? this.#told(channel, scope);
       made.ended = true;
       return [
         {
           told: made,
           streamed: told !== undefined,
-          piece: { channel, text: told === undefined ? whole : '', final: true },
+          piece: { channel, scope, text: told === undefined ? whole : '', final: true },
         },
       ];
     });
@@ -138,7 +191,7 @@ export class ResponsesEvents implements EventTexts {
           told.text += rest;
           if (streamed && rest !== '' && told.last !== null) rests.push(deltaOf(told.last, rest, ''));
         });
-        const rewrite = (channel: string, whole: string): string => {
+        const rewrite = (channel: string, _scope: ContentScope, whole: string): string => {
           const told = this.#texts.get(channel);
           return whole === '' || told === undefined ? whole : told.text;
         };
@@ -151,7 +204,7 @@ export class ResponsesEvents implements EventTexts {
   #ending(event: StreamEvent | null): Reading | null {
     const open = [...this.#texts].filter(([, told]) => !told.ended);
     if (open.length === 0) return null;
-    const pieces: Piece[] = open.map(([channel]) => ({ channel, text: '', final: true }));
+    const pieces: Piece[] = open.map(([channel, { scope }]) => ({ channel, scope, text: '', final: true }));
     for (const [, told] of open) told.ended = true;
     return {
       pieces,
@@ -166,14 +219,14 @@ export class ResponsesEvents implements EventTexts {
   }
 
   /** Of a session, items have names; positions are those in an answer. */
-  #partOf(data: JsonObject): string {
-    return partName(this.#realtime ? text(data['item_id']) : undefined, data);
+  #textOf(data: JsonObject, scope: ContentScope): string {
+    return textName(this.#realtime ? text(data['item_id']) : undefined, data, scope);
   }
 
-  #told(channel: string): Told {
+  #told(channel: string, scope: ContentScope): Told {
     const known = this.#texts.get(channel);
     if (known !== undefined) return known;
-    const told: Told = { text: '', last: null, ended: false };
+    const told: Told = { scope, text: '', last: null, ended: false };
     this.#texts.set(channel, told);
     return told;
   }
@@ -181,6 +234,7 @@ export class ResponsesEvents implements EventTexts {
 
 interface WholeText {
   readonly channel: string;
+  readonly scope: ContentScope;
   readonly text: string;
 }
 
@@ -191,25 +245,29 @@ function deltaOf({ name, data }: StreamEvent, delta: string, before: string): St
   return { name, data: { ...rest, delta, ...logprobs } };
 }
 
-function partName(item: string | undefined, data: JsonObject): string {
-  return `${item ?? number(data['output_index']) ?? 0}/${number(data['content_index']) ?? 0}`;
+/** Summaries are counted by themselves, and a call has its arguments. */
+function textName(item: string | undefined, data: JsonObject, scope: ContentScope): string {
+  const of = item ?? number(data['output_index']) ?? 0;
+  if (scope === 'toolInput') return `${of}/call`;
+  const summary = number(data['summary_index']);
+  return summary === undefined ? `${of}/${number(data['content_index']) ?? 0}` : `${of}/summary/${summary}`;
 }
 
 interface Rewriting {
   /** Items go by their names, not by their places. */
   readonly named: boolean;
-  readonly rewrite: (channel: string, text: string) => string;
+  readonly rewrite: (channel: string, scope: ContentScope, text: string) => string;
 }
 
 /** Whole texts wherever an event may tell them: a text itself, a part, an item, a response. */
 function rewritten(data: JsonObject, { named, rewrite }: Rewriting): JsonObject {
-  const type = data['type'];
-  const own = (whole: string): string => rewrite(partName(named ? text(data['item_id']) : undefined, data), whole);
-  if (type === 'response.output_text.done' || type === 'response.text.done') return rewrittenField(data, 'text', own);
-  if (type === 'response.refusal.done') return rewrittenField(data, 'refusal', own);
+  const own = (scope: ContentScope, whole: string): string =>
+    rewrite(textName(named ? text(data['item_id']) : undefined, data, scope), scope, whole);
+  const told = WHOLES[text(data['type']) ?? ''];
+  if (told !== undefined) return rewrittenField(data, told[0], (whole) => own(told[1], whole));
   const itemIn = (item: JsonObject, position: number): JsonObject => {
     const name = named ? text(item['id']) : undefined;
-    return rewrittenItem(item, (index, whole) => rewrite(`${name ?? position}/${index}`, whole));
+    return rewrittenItem(item, (of, scope, whole) => rewrite(`${name ?? position}/${of}`, scope, whole));
   };
   const parted = mapObject(data, 'part', (part) => rewrittenPart(part, own));
   const itemed = mapObject(parted, 'item', (item) => itemIn(item, number(data['output_index']) ?? 0));
@@ -218,12 +276,21 @@ function rewritten(data: JsonObject, { named, rewrite }: Rewriting): JsonObject 
   );
 }
 
-function rewrittenItem(item: JsonObject, rewrite: (index: number, text: string) => string): JsonObject {
-  if (item['type'] !== 'message') return item;
-  return mapField(item, 'content', (content) =>
-    Array.isArray(content)
-      ? mapIndexed(content, (part, index) => rewrittenPart(part, (whole) => rewrite(index, whole)))
-      : content,
+type RewriteText = (of: string, scope: ContentScope, text: string) => string;
+
+function rewrittenItem(item: JsonObject, rewrite: RewriteText): JsonObject {
+  const type = text(item['type']) ?? '';
+  const called = CALLS[type];
+  if (called !== undefined) return rewrittenField(item, called, (whole) => rewrite('call', 'toolInput', whole));
+  if (type !== 'message' && type !== 'reasoning') return item;
+  const said = mapField(item, 'content', (content) => rewrittenParts(content, '', rewrite));
+  return mapField(said, 'summary', (summary) => rewrittenParts(summary, 'summary/', rewrite));
+}
+
+function rewrittenParts(parts: JsonValue, prefix: string, rewrite: RewriteText): JsonValue {
+  if (!Array.isArray(parts)) return parts;
+  return mapIndexed(parts, (part, index) =>
+    rewrittenPart(part, (scope, whole) => rewrite(`${prefix}${index}`, scope, whole)),
   );
 }
 
@@ -238,9 +305,9 @@ function mapIndexed(
   });
 }
 
-function rewrittenPart(part: JsonObject, rewrite: (text: string) => string): JsonObject {
-  const field = FIELDS[text(part['type']) ?? ''];
-  return field === undefined ? part : rewrittenField(part, field, rewrite);
+function rewrittenPart(part: JsonObject, rewrite: (scope: ContentScope, text: string) => string): JsonObject {
+  const known = PARTS[text(part['type']) ?? ''];
+  return known === undefined ? part : rewrittenField(part, known.field, (whole) => rewrite(known.scope, whole));
 }
 
 function rewrittenField(of: JsonObject, field: string, rewrite: (whole: string) => string): JsonObject {

@@ -44,13 +44,18 @@ export function mapObject(object: JsonObject, name: string, map: (value: JsonObj
 /** Deeper values are left alone: nobody sends them for a good reason. */
 const MAX_DEPTH = 64;
 
-/** Every text in a value, however deep; those under the names in `except` stay. */
+/** Every text in a value, however deep, and every number as it is written; those under the names in `except` stay. */
 export function mapTexts(
   value: JsonValue,
   map: (text: string) => string,
   { except = NOTHING, depth = 0 }: { readonly except?: ReadonlySet<string>; readonly depth?: number } = {},
 ): JsonValue {
   if (typeof value === 'string') return map(value);
+  if (typeof value === 'number') {
+    const written = String(value);
+    const mapped = map(written);
+    return mapped === written ? value : mapped;
+  }
   if (depth >= MAX_DEPTH) return value;
   const deeper = { except, depth: depth + 1 };
   if (Array.isArray(value)) return mapItems(value, (item) => mapTexts(item, map, deeper));

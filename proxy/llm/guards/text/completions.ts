@@ -27,7 +27,11 @@ export const completionsText: TextFormat = {
 };
 
 function mapMessage(message: JsonObject, visit: Visit): JsonObject {
-  const scope = scopeOf(text(message['role']));
+  return mapSaid(message, scopeOf(text(message['role'])), visit);
+}
+
+/** Text and calls of tools. */
+function mapSaid(message: JsonObject, scope: ContentScope, visit: Visit): JsonObject {
   const content = mapField(message, 'content', (value) => mapContent(value, scope, visit));
   const called = mapField(content, 'tool_calls', (calls) =>
     mapObjects(calls, (call) => mapCall(call, (argument) => visit(argument, 'toolInput'))),
@@ -59,10 +63,22 @@ function partText(part: JsonObject): PartText | null {
 
 /** The tokens with their chances would tell what was masked. */
 function mapChoice(choice: JsonObject, visit: Visit): JsonObject {
-  const mapped = mapObject(choice, 'message', (message) =>
-    mapField(message, 'content', (content) => mapContent(content, 'messages', visit)),
-  );
+  const mapped = mapObject(choice, 'message', (message) => mapAnswer(message, visit));
   return mapped === choice || !isJsonObject(choice['logprobs']) ? mapped : { ...mapped, logprobs: null };
+}
+
+/** Services have different names for what a model thinks. */
+const REASONING = ['reasoning_content', 'reasoning'] as const;
+
+function mapAnswer(message: JsonObject, visit: Visit): JsonObject {
+  let mapped = mapText(mapSaid(message, 'messages', visit), 'refusal', (refusal) => visit(refusal, 'messages'));
+  for (const name of REASONING) mapped = mapText(mapped, name, (thought) => visit(thought, 'reasoning'));
+  return mapField(mapped, 'reasoning_details', (details) =>
+    mapObjects(details, (detail) => {
+      const shown = mapText(detail, 'text', (thought) => visit(thought, 'reasoning'));
+      return mapText(shown, 'summary', (thought) => visit(thought, 'reasoning'));
+    }),
+  );
 }
 
 function flatContent(content: JsonValue | undefined): string {

@@ -55,14 +55,18 @@ function mapSystem(value: JsonValue, visit: Visit): JsonValue {
   return typeof value === 'string' ? visit(value, 'systemPrompt') : value;
 }
 
-function mapParts(content: JsonObject, map: (text: string) => string, visit: Visit | null): JsonObject {
+function mapThought(part: JsonObject, visit: Visit): JsonObject {
+  return part['thought'] === true ? mapText(part, 'text', (thought) => visit(thought, 'reasoning')) : part;
+}
+
+function mapParts(content: JsonObject, map: (text: string) => string, visit: Visit): JsonObject {
   return mapField(content, 'parts', (parts) =>
     Array.isArray(parts)
       ? mapRuns(parts, {
           separator: SEPARATOR,
           textOf: visibleText,
           map,
-          other: (part) => (visit === null ? part : mapTool(part, visit)),
+          other: (part) => mapTool(part, visit),
         })
       : parts,
   );
@@ -85,7 +89,11 @@ function mapTool(part: JsonObject, visit: Visit): JsonObject {
 
 function mapCandidate(candidate: JsonObject, visit: Visit): JsonObject {
   const mapped = mapObject(candidate, 'content', (content) =>
-    mapParts(content, (part) => visit(part, 'messages'), null),
+    mapField(
+      mapParts(content, (part) => visit(part, 'messages'), visit),
+      'parts',
+      (parts) => mapObjects(parts, (part) => mapThought(part, visit)),
+    ),
   );
   return mapped === candidate ? candidate : bare(mapped);
 }

@@ -26,7 +26,12 @@ export const messagesText: TextFormat = {
   mapResponse: (body, visit) =>
     mapField(body, 'content', (content) =>
       Array.isArray(content)
-        ? mapRuns(content, { separator: ' ', textOf: textBlock, map: (joined) => visit(joined, 'messages') })
+        ? mapRuns(content, {
+            separator: ' ',
+            textOf: textBlock,
+            map: (joined) => visit(joined, 'messages'),
+            other: (block) => mapSaid(block, visit),
+          })
         : content,
     ),
   messages(body) {
@@ -68,6 +73,20 @@ function mapContent(content: JsonValue, scope: ContentScope, visit: Visit): Json
   if (!Array.isArray(content)) return content;
   const other = (block: JsonObject): JsonObject => mapBlock(block, scope, visit);
   return mapRuns(content, { separator: ' ', textOf: textBlock, map, other });
+}
+
+/** What a model does beside talking. */
+function mapSaid(block: JsonObject, visit: Visit): JsonObject {
+  switch (block['type']) {
+    case 'tool_use':
+    case 'server_tool_use':
+    case 'mcp_tool_use':
+      return mapBlock(block, 'messages', visit);
+    case 'thinking':
+      return mapText(block, 'thinking', (thought) => visit(thought, 'reasoning'));
+    default:
+      return block;
+  }
 }
 
 /** `scope` is that of the message, or of the result of a tool around the block. */

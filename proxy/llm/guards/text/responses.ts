@@ -32,7 +32,7 @@ export const responsesText: TextFormat = {
   },
   mapResponse: (body, visit) =>
     mapField(body, 'output', (output) =>
-      mapObjects(output, (item) => (isMessage(item) ? mapMessage(item, 'messages', visit) : item)),
+      mapObjects(output, (item) => (isMessage(item) ? mapMessage(item, 'messages', visit) : mapSaid(item, visit))),
     ),
   messages(body) {
     const { instructions, input } = body;
@@ -78,6 +78,19 @@ function mapMessage(item: JsonObject, scope: ContentScope, visit: Visit): JsonOb
     if (typeof content === 'string') return map(content);
     return Array.isArray(content) ? mapRuns(content, { separator: SEPARATOR, textOf: partText, map }) : content;
   });
+}
+
+/** What a model does beside talking. */
+function mapSaid(item: JsonObject, visit: Visit): JsonObject {
+  if (item['type'] === 'reasoning') {
+    const thoughts = (parts: JsonValue): JsonValue | undefined =>
+      mapObjects(parts, (part) => mapText(part, 'text', (thought) => visit(thought, 'reasoning')));
+    return mapField(mapField(item, 'summary', thoughts), 'content', thoughts);
+  }
+  if (NEVER.has(text(item['type']) ?? '')) return item;
+  let mapped = item;
+  for (const name of INPUTS) mapped = mapDeep(mapped, name, (part) => visit(part, 'toolInput'));
+  return mapped;
 }
 
 function mapDeep(item: JsonObject, name: string, map: (text: string) => string): JsonObject {

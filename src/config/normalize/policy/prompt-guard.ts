@@ -26,7 +26,8 @@ export function promptGuard(context: Context, spec: PromptGuardSpec, place: Guar
     }),
     response: spec.response.flatMap((each, index) => {
       const guard = guardOf(context, each, within(place, ['response', index]));
-      return guard === undefined ? [] : [{ guard, rejection: rejection(each.rejection) }];
+      const scope = each.scope ?? (['messages'] as const);
+      return guard === undefined ? [] : [{ guard, rejection: rejection(each.rejection), scope }];
     }),
   };
 }

@@ -141,6 +141,13 @@ const scope = z
   .optional()
   .describe('Parts of the prompt that are looked at. Default: systemPrompt and messages.');
 
+const answerScope = z
+  .array(z.enum(['messages', 'toolInput', 'reasoning']))
+  .min(1)
+  .max(3)
+  .optional()
+  .describe('Parts of the answer that are looked at. Default: messages.');
+
 const REQUEST_KINDS = [
   'regex',
   'webhook',
@@ -167,24 +174,26 @@ function requestGuard(connection: z.ZodType) {
   return withRule(exactlyOne(guard, 'a guard', REQUEST_KINDS), scopeRule);
 }
 
-function scopeRule(keys: Record<string, unknown>, add: AddIssue): void {
-  const { scope: written } = keys;
-  const kind = REQUEST_KINDS.find((each) => keys[each] !== undefined);
-  if (!Array.isArray(written) || written.length === 0 || kind === undefined || SCOPED.has(kind)) return;
-  if (written.length === 2 && written.includes('systemPrompt') && written.includes('messages')) return;
-  add(`\`${kind}\` always looks at systemPrompt and messages`, { at: 'scope', code: 'GW_CONFIG_CONFLICT' });
+const scopeRule = onlyWhereScoped(['systemPrompt', 'messages']);
+
+function onlyWhereScoped(whole: readonly string[]) {
+  return (keys: Record<string, unknown>, add: AddIssue): void => {
+    const { scope: written } = keys;
+    const kind = REQUEST_KINDS.find((each) => keys[each] !== undefined);
+    if (!Array.isArray(written) || written.length === 0 || kind === undefined || SCOPED.has(kind)) return;
+    if (written.length === whole.length && whole.every((part) => written.includes(part))) return;
+    add(`\`${kind}\` always looks at ${whole.join(' and ')}`, { at: 'scope', code: 'GW_CONFIG_CONFLICT' });
+  };
 }
 
 function responseGuard(connection: z.ZodType) {
-  return exactlyOne(
-    object('A guard; exactly one kind.', {
-      rejection,
-      ...kinds(connection),
-      azureContentSafety: azureOfResponses(connection).optional(),
-    }),
-    'a guard',
-    RESPONSE_KINDS,
-  );
+  const guard = object('A guard; exactly one kind.', {
+    rejection,
+    scope: answerScope,
+    ...kinds(connection),
+    azureContentSafety: azureOfResponses(connection).optional(),
+  });
+  return withRule(exactlyOne(guard, 'a guard', RESPONSE_KINDS), onlyWhereScoped(['messages']));
 }
 
 /** Guards over prompts and answers. */

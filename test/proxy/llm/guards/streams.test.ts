@@ -345,6 +345,24 @@ describe('texts of one stream', () => {
     expect(dialects[0]?.read(sent)).toBe('a <SSN> b');
   });
 
+  test('are found in lists of parts, and in whole messages beside the deltas', () => {
+    const { stream, sent } = guarded('completions', mask(SSN));
+    const parts = [
+      { type: 'text', text: 'a 123-45-' },
+      { type: 'reference', reference_ids: [1] },
+    ];
+    const told = { role: 'assistant', content: 'a 123-45-6789' };
+    stream.event(null, { choices: [{ index: 0, delta: { content: parts }, finish_reason: null }] });
+    stream.event(null, { choices: [{ index: 0, delta: { content: '6789' }, message: told, finish_reason: 'stop' }] });
+    stream.event(null, { choices: [{ index: 1, message: told, finish_reason: 'stop' }] });
+    stream.finish();
+    const text = JSON.stringify(sent);
+    expect(text).not.toContain('6789');
+    expect(text).not.toContain('message');
+    expect(text.match(/<SSN>/g)).toHaveLength(2);
+    expect(text).toContain('reference_ids');
+  });
+
   test('of responses are told again as the client has got them, and events are numbered without gaps', () => {
     const { stream, sent } = guarded('responses', mask(SSN));
     const at = { output_index: 0, content_index: 0, item_id: 'i' };

@@ -17,8 +17,8 @@ function requestTexts(format: ChatFormat, body: JsonObject): string[] {
 
 function responseTexts(format: ChatFormat, body: JsonObject): string[] {
   const seen: string[] = [];
-  textFormats[format].mapResponse(body, (text) => {
-    seen.push(text);
+  textFormats[format].mapResponse(body, (text, scope) => {
+    seen.push(scope === 'messages' ? text : `${scope}: ${text}`);
     return text;
   });
   return seen;
@@ -151,6 +151,7 @@ describe('messages', () => {
       'systemPrompt: mid',
       'toolInput: deep',
       'toolInput: deeper',
+      'toolInput: 1',
       'toolInput: mcp',
     ]);
   });
@@ -243,16 +244,16 @@ describe('responses', () => {
     });
   });
 
-  test('have texts of answers looked at, not the reasoning', () => {
+  test('have texts of answers told apart from calls and thoughts', () => {
     expect(
       responseTexts('responses', {
         output: [
-          { type: 'reasoning', summary: [{ type: 'summary_text', text: 'never' }] },
+          { type: 'reasoning', summary: [{ type: 'summary_text', text: 'thought' }], encrypted_content: 'never' },
           { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'said' }] },
-          { type: 'function_call', arguments: 'not' },
+          { type: 'function_call', arguments: 'called' },
         ],
       }),
-    ).toEqual(['said']);
+    ).toEqual(['reasoning: thought', 'said', 'toolInput: called']);
   });
 });
 
