@@ -1,5 +1,6 @@
 /** The end of a call of a language model: how fast it was, what it cost, who is told. */
 import { decimalText, dollars } from '../../src/shared/dollars.ts';
+import { estimateUsage } from '../llm/usage/estimate.ts';
 import type { Priced } from '../llm/cost/price-list.ts';
 import type { CatalogStatus, LlmCost, LlmFacts } from '../exchange/llm-facts.ts';
 import type { GenAiSeries, LookupStatus } from '../telemetry/gen-ai-series.ts';
@@ -22,6 +23,7 @@ export function settleLlm(flight: InFlight): void {
   const { facts } = llm;
   if (succeeded(flight)) {
     facts.answered = true;
+    estimateUsage(facts, () => llm.promptBytes);
     measure(flight, facts);
     const priced = facts.usage === null ? null : flight.engine.prices.price(facts);
     if (facts.usage !== null) spent(flight, facts);
@@ -87,6 +89,7 @@ function trace({ exchange }: InFlight, facts: LlmFacts, priced: Priced): void {
   const { status } = priced;
   const details = {
     provider: facts.provider,
+    ...(facts.estimated ? { estimated: true } : {}),
     model: priced.model ?? facts.responseModel ?? facts.requestModel,
     status,
     ...(status === 'exact' ? {} : { reason: reasonOf(facts, status) }),

@@ -53,6 +53,10 @@ export class LlmFacts {
   countedTokens: number | null = null;
   /** As the service told it; null until it does. */
   usage: LlmUsage | null = null;
+  /** Bytes of a streamed chat since the service told how many tokens it has; null where nobody counts them. */
+  untoldBytes: number | null = null;
+  /** A part of the usage was not told by the service, but guessed from the length of texts. */
+  estimated = false;
   /** Whether its input tokens leave out what its cache holds. */
   excludesCache = false;
   /** Milliseconds from the arrival of the request to the first text that left for the client. */
@@ -78,6 +82,7 @@ export class LlmFacts {
   beginAttempt(): void {
     this.responseModel = null;
     this.usage = null;
+    this.untoldBytes = null;
     this.excludesCache = false;
     this.said = null;
     this.countTokens = null;

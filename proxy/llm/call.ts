@@ -26,6 +26,7 @@ import { routeTypeOf, type RouteType, type RouteTypes } from './route-type.ts';
 import type { GuardOutcome, LlmService } from './service.ts';
 import type { Relay } from './guards/realtime/session.ts';
 import { withTarget } from './target.ts';
+import { textBytes } from './tokens/bytes.ts';
 import { countTokens } from './tokens/count.ts';
 import { TraceNotes } from './trace-notes.ts';
 import type { TranslatedBody } from './translations/contract.ts';
@@ -123,6 +124,11 @@ export class LlmCall {
     if (this.#isTold || unread.has(type)) return;
     this.#isTold = true;
     reportBody(this.#bytes, trace, { stage: 'llm request before translation', limit: this.#deps.limitBytes });
+  }
+
+  /** Of the texts that the model has read, as the client wrote them. */
+  get promptBytes(): number {
+    return this.#attempt === null ? 0 : textBytes(this.#bytes, this.#attempt.type);
   }
 
   /** What the client gets for the answer of the service that was asked last; null leaves it as it is. */

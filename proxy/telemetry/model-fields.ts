@@ -17,6 +17,7 @@ export const MODEL_FIELDS: readonly AccessField[] = [
   used('gen_ai.usage.reasoning_tokens', 'reasoningTokens'),
   of('gw.ai.time_to_first_token', ({ timeToFirstTokenMs }) => milliseconds(timeToFirstTokenMs)),
   of('gw.ai.time_per_output_token', ({ timePerOutputTokenMs }) => milliseconds(timePerOutputTokenMs)),
+  of('gw.ai.usage.estimated', ({ estimated }) => (estimated ? 'true' : null)),
   of('gw.ai.usage.cost.total', ({ cost }) => cost && decimalText(cost.total)),
   used('gen_ai.usage.output_image_tokens', 'outputImageTokens'),
   used('gen_ai.usage.input_audio_tokens', 'inputAudioTokens'),

@@ -1,3 +1,5 @@
+import { request as httpRequest } from 'node:http';
+
 import { afterEach, describe, expect, test } from '@jest/globals';
 
 import { serveOtlpHttp } from '../services/otlp.ts';
@@ -275,4 +277,65 @@ routes: [{backends: [{ai: {name: s, provider: {openAI: {}}, hostOverride: "127.0
   await write('cheap');
   expect((await gateway.reload(text)).kind).toBe('rejected');
   expect(await cost()).toBe('2.5');
+});
+
+describe('a stream whose service has not told its usage', () => {
+  const leave = (port: number, body: object) =>
+    new Promise<void>((resolve) => {
+      const options = { host: '127.0.0.1', port, path: '/v1/chat/completions', method: 'POST', agent: false };
+      const request = httpRequest(options, (response) => {
+        let text = '';
+        response.on('error', () => {}).on('close', resolve);
+        response.on('data', (chunk: Buffer) => {
+          text += chunk.toString();
+          if (text.includes('in the north')) request.destroy();
+        });
+      });
+      request.on('error', () => {});
+      request.end(JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'x'.repeat(40) }], ...body }));
+    });
+
+  test.each([
+    [false, 10],
+    [true, 12],
+  ])('because its client left, is counted by its texts (tokenize %s)', async (tokenize, input) => {
+    const service = cleanup.add(await modelService({ usage }));
+    const gateway = await gatewayTo(service, { settings: `tokenize: ${tokenize}` });
+    const left = leave(gateway.port(80), { stream: true });
+    // Twenty bytes.
+    await service.next('Rain ');
+    await service.next('in the north...');
+    await left;
+    const line = await gateway.logged('client went away');
+    for (const field of [
+      `gen_ai.usage.input_tokens=${input}`,
+      'gen_ai.usage.output_tokens=5',
+      'gw.ai.usage.estimated=true',
+      'gw.ai.usage.cost.total=',
+    ])
+      expect(line).toContain(field);
+    const text = await (await fetch(`${gateway.stats}/metrics`)).text();
+    expect(sample(text, 'gw_gen_ai_client_token_usage_sum', 'gen_ai_token_type="output"')).toBe(5);
+    expect(sample(text, 'gw_gen_ai_client_cost_usd_total')).toBeCloseTo((input * 2.5 + 50) / 1e6, 9);
+  });
+
+  test('because nobody asked for it, is counted by its texts', async () => {
+    const service = cleanup.add(await modelService());
+    const gateway = await gatewayTo(service);
+    const whole = gateway.chat({ stream: true, stream_options: { include_usage: false } });
+    await service.next('Rain in the north...');
+    service.end();
+    expect((await whole).status).toBe(200);
+    expect(await gateway.logged('gen_ai.usage.output_tokens=5')).toContain('gw.ai.usage.estimated=true');
+  });
+
+  test('is not estimated where it has told it', async () => {
+    const service = cleanup.add(await modelService({ usage }));
+    const gateway = await gatewayTo(service);
+    const whole = gateway.chat({ stream: true });
+    await service.next('Rain');
+    service.end();
+    await whole;
+    expect(await gateway.logged('gen_ai.usage.output_tokens=50')).not.toContain('estimated');
+  });
 });

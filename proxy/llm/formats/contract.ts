@@ -13,6 +13,8 @@ export interface WireFormat {
   told(name: string | null, data: JsonObject): Told | null;
   /** Whether an event is worth reading for that, by its text. The first event of a stream is read in any case. */
   mayTell(data: string): boolean;
+  /** Bytes of what an event adds to the answer, thoughts and calls among it: roughly, by its text. */
+  said(data: string): number;
   /** Whether an event of a stream ends the answer, or tells that there is none. */
   ends(name: string | null, data: JsonObject): boolean;
   /** The text that an event adds for a person to read: what the time to the first token is measured by. */

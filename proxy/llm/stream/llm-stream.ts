@@ -41,6 +41,7 @@ export class LlmStream {
 
   constructor(options: LlmStreamOptions) {
     this.#options = options;
+    options.facts.untoldBytes = 0;
     if (options.gathered !== null) options.facts.said = options.gathered;
   }
 
@@ -69,7 +70,8 @@ export class LlmStream {
     const slot = this.#count++ % LAST;
     this.#names[slot] = name;
     this.#texts[slot] = text;
-    const { translator, guard } = this.#options;
+    const { translator, guard, facts, upstream } = this.#options;
+    facts.untoldBytes = (facts.untoldBytes ?? 0) + upstream.said(text);
     if (translator === null && !guard && !this.#worthReading(text)) return;
     const data = parseObject(text);
     // What is no JSON is of no use to anybody but a client that gets the bytes as they are.

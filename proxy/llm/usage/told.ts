@@ -8,6 +8,7 @@ export function overwrite(facts: LlmFacts, { model, usage, countTokens }: Told):
   if (countTokens !== undefined) facts.countTokens = countTokens;
   if (usage === undefined) return;
   const sound = soundUsage(usage);
+  if (sound.outputTokens !== undefined && facts.untoldBytes !== null) facts.untoldBytes = 0;
   facts.usage = facts.usage === null ? sound : merged(facts.usage, sound);
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../exchange/attributes.ts';
 import type { LlmUsage } from '../../../exchange/llm-usage.ts';
 import { number, object, objects, text } from '../../json.ts';
 import type { WireFormat } from '../contract.ts';
+import { saidIn } from '../said.ts';
 
 /** OpenAI chat completions; embeddings and rerank share its errors. */
 export const completionsWire: WireFormat = {
@@ -21,12 +22,16 @@ export const completionsWire: WireFormat = {
   answer: told,
   // The usage comes with the last event, the model with each.
   told: (_name, data) => told(data),
-  mayTell: (data) => data.includes('"usage":{') || data.includes('"usage": {'),
+  mayTell: (data) => USAGE.test(data),
+  said: saidIn('content', 'reasoning_content', 'reasoning', 'refusal', 'arguments'),
   ends: (_name, data) =>
     (data['error'] ?? null) !== null ||
     objects(data['choices']).some((choice) => typeof choice['finish_reason'] === 'string'),
   delta: (_name, data) => text(object(objects(data['choices'])[0]?.['delta'])?.['content']) ?? null,
 };
+
+/** Each event may have one that is null. */
+const USAGE = /"usage": ?\{/;
 
 function told(body: JsonObject) {
   const usage = completionsUsage(body['usage']);

@@ -3,6 +3,7 @@ import type { LlmUsage } from '../../../exchange/llm-usage.ts';
 import { number, object, text } from '../../json.ts';
 import { completionsWire } from '../completions/wire.ts';
 import type { WireFormat } from '../contract.ts';
+import { saidIn } from '../said.ts';
 
 /** Bedrock Converse; no client of the gateway speaks it. */
 export const converseWire: WireFormat = {
@@ -11,6 +12,7 @@ export const converseWire: WireFormat = {
   answer: (body) => ({ usage: converseUsage(body['usage']) }),
   told: (_name, data) => (data['usage'] === undefined ? null : { usage: converseUsage(data['usage']) }),
   mayTell: (data) => data.includes('"usage"'),
+  said: saidIn('text', 'input'),
   ends: (name) => name === 'messageStop',
   delta: (_name, data) => text(object(data['delta'])?.['text']) ?? null,
 };

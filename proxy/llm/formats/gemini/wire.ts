@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
 import type { LlmUsage } from '../../../exchange/llm-usage.ts';
 import { number, object, objects, text } from '../../json.ts';
 import type { WireFormat } from '../contract.ts';
+import { saidIn } from '../said.ts';
 
 /** Gemini `generateContent`. */
 export const geminiWire: WireFormat = {
@@ -10,6 +11,7 @@ export const geminiWire: WireFormat = {
   answer: told,
   told: (_name, data) => told(data),
   mayTell: (data) => data.includes('"usageMetadata"'),
+  said: saidIn('text'),
   ends: (_name, data) =>
     (data['error'] ?? null) !== null ||
     text(object(data['promptFeedback'])?.['blockReason']) !== undefined ||

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
 import type { LlmUsage } from '../../../exchange/llm-usage.ts';
 import { number, object, text } from '../../json.ts';
 import type { WireFormat } from '../contract.ts';
+import { saidIn } from '../said.ts';
 
 /** Anthropic messages. */
 export const messagesWire: WireFormat = {
@@ -17,6 +18,7 @@ export const messagesWire: WireFormat = {
     return data['usage'] === undefined ? null : { usage: messagesUsage(data['usage']) };
   },
   mayTell: (data) => data.includes('"usage"'),
+  said: saidIn('text', 'thinking', 'partial_json'),
   ends: (name, data) => ENDS.has(text(data['type']) ?? name ?? ''),
   delta: (_name, data) => text(object(data['delta'])?.['text']) ?? null,
 };

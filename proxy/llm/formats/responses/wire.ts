@@ -3,6 +3,7 @@ import type { LlmUsage } from '../../../exchange/llm-usage.ts';
 import { number, object, text } from '../../json.ts';
 import { errorType } from '../completions/wire.ts';
 import type { WireFormat } from '../contract.ts';
+import { saidIn } from '../said.ts';
 
 /** OpenAI responses. */
 export const responsesWire: WireFormat = {
@@ -18,6 +19,7 @@ export const responsesWire: WireFormat = {
     return response === undefined ? null : told(response);
   },
   mayTell: (data) => data.includes('"usage"'),
+  said: saidIn('delta'),
   ends: (name, data) => ENDS.has(text(data['type']) ?? name ?? ''),
   delta: (_name, data) => (data['type'] === 'response.output_text.delta' ? (text(data['delta']) ?? null) : null),
 };
