@@ -241,6 +241,7 @@ function everythingOfModels(): LlmFacts {
     usage: { ...input, ...output },
     timeToFirstTokenMs: 1,
     timePerOutputTokenMs: 1,
+    estimated: true,
     cost: { total: 7n, ...part },
     params: { ...sampling, maxTokens: 1, encodingFormat: 'float', dimensions: 1 },
   });
