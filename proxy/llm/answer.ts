@@ -73,7 +73,7 @@ export class LlmAnswer {
     if (trace !== null) reportBody(bytes, trace, { stage: RAW, limit: this.#options.limitBytes });
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
     const success = response.status < 300;
-    const answer = success ? this.#success(text, response.headers) : this.#failure(response.status, text);
+    const answer = success ? this.#success(text, response.headers) : this.#failure(response, text);
     const guarding = success ? this.#guarded(answer, text, response.headers) : null;
     const guarded = guarding instanceof Promise ? await guarding : guarding;
     if (guarded?.kind === 'fail') return guarded.refusal;
@@ -146,10 +146,10 @@ export class LlmAnswer {
     return translated === null ? null : answer;
   }
 
-  #failure(status: number, text: string): JsonObject | null {
+  #failure({ status, headers }: HttpResponse, text: string): JsonObject | null {
     const { translated } = this.#options;
     if (translated === null) return null;
-    const body = translated.error(status, text);
+    const body = translated.error(status, text, headers);
     if (body === undefined) throw badResponse('error response could not be understood');
     return body;
   }

@@ -61,7 +61,7 @@ export interface TranslatedBody {
   /** Called once, for a streamed answer; missing where there are none. */
   stream?(): StreamTranslator;
   /** An answer with any other status, in the client's format; undefined when the body is no error of the service. */
-  error(status: number, body: string): JsonObject | undefined;
+  error(status: number, body: string, headers?: Headers): JsonObject | undefined;
 }
 
 /** A chat that was translated. */

@@ -47,6 +47,15 @@ export function openaiError(status: number, body: string): JsonObject {
   return envelope(error.message, filled(error.type) ?? errorType(status), error.code ?? null);
 }
 
+/** An error of a service that is not made like OpenAI, for OpenAI's clients: `code` is the service's own word for it. */
+export function foreignError(status: number, message: string, code: string | null): JsonObject {
+  return { event_id: null, error: { type: foreignType(status), message, param: null, code } };
+}
+
+function foreignType(status: number): string {
+  return status === 404 ? 'not_found_error' : errorType(status);
+}
+
 function envelope(message: string, type: string, code: JsonValue): JsonObject {
   return { error: { message, type, param: null, code } };
 }

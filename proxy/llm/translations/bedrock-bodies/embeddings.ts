@@ -3,7 +3,7 @@ import type { Headers } from '../../../exchange/headers.ts';
 import { badRequest, badResponse } from '../../failure.ts';
 import { bool, compact, list, number, object, objects, text } from '../../json.ts';
 import type { BodyTranslation } from '../contract.ts';
-import { completionError, converseError } from '../converse/error.ts';
+import { completionError } from '../converse/error.ts';
 import { embeddingsBody, encodingOf, type Encoding } from '../embeddings-body.ts';
 import { noteUncarried } from '../uncarried.ts';
 
@@ -28,7 +28,7 @@ export const embeddingsToBedrock: BodyTranslation = {
       body: family.request(body, model),
       response: (answer, headers) =>
         embeddingsBody({ model, encoding, vectors: family.vectors(answer), tokens: family.tokens(answer, headers) }),
-      error: (status, answer) => completionError(converseError(status, answer)),
+      error: completionError,
     };
   },
 };

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../exchange/attributes.ts';
 import { badResponse } from '../../failure.ts';
 import { list, number, objects } from '../../json.ts';
 import type { BodyTranslation } from '../contract.ts';
-import { completionError, converseError } from '../converse/error.ts';
+import { completionError } from '../converse/error.ts';
 import { rerankBody, rerankQuestion, type RerankQuestion } from '../rerank-body.ts';
 
 const OWN = new Set(['model', 'query', 'documents', 'top_n', 'top_k', 'return_documents']);
@@ -19,7 +19,7 @@ export const rerankToBedrock: BodyTranslation = {
     return {
       body: rerankRequest(question, modelArn(model, region), extra),
       response: (answer) => rerankBody(rankedOf(answer, question), question),
-      error: (status, answer) => completionError(converseError(status, answer)),
+      error: completionError,
     };
   },
 };

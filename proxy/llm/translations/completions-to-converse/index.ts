@@ -1,5 +1,5 @@
 import type { Translation } from '../contract.ts';
-import { completionError, converseError } from '../converse/error.ts';
+import { completionError } from '../converse/error.ts';
 import { SafeNames } from '../converse/safe-names.ts';
 import { converseRequest } from './request.ts';
 import { completionOf } from './response.ts';
@@ -16,7 +16,7 @@ export const completionsToConverse: Translation = {
       body: converseRequest(body, facts, tools, notes),
       response: (answer) => completionOf(answer, { model, nowMs: Date.now(), tools }),
       stream: () => new CompletionChunks({ model, nowMs: Date.now(), tools }),
-      error: (status, answer) => completionError(converseError(status, answer)),
+      error: completionError,
     };
   },
 };

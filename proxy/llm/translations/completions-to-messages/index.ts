@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../exchange/attributes.ts';
 import type { Translation } from '../contract.ts';
-import { plainMessage, serviceError } from '../service-error.ts';
+import { foreignError, plainMessage, serviceError } from '../service-error.ts';
 import { messagesRequest } from './request.ts';
 import { completionOf } from './response.ts';
 import { CompletionChunks } from './stream.ts';
@@ -17,12 +17,9 @@ export const completionsToMessages: Translation = {
   }),
 };
 
-const INVALID = 'invalid_request_error';
-
 /** The kind of error that Anthropic has a word for stands in `code`. */
 function completionError(status: number, answer: string): JsonObject {
   const error = serviceError(answer);
-  const message = error?.message ?? plainMessage(status, answer);
-  const code = error?.type === undefined || error.type === INVALID ? null : error.type;
-  return { event_id: null, error: { type: INVALID, message, param: null, code } };
+  const code = error?.type === undefined || error.type === 'invalid_request_error' ? null : error.type;
+  return foreignError(status, error?.message ?? plainMessage(status, answer), code);
 }

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
+import { completionsWire } from '../../formats/completions/wire.ts';
 import { compact, number, object, text } from '../../json.ts';
 import type { EventWriter, StreamTranslator } from '../contract.ts';
 import { newId } from '../ids.ts';
@@ -12,6 +13,9 @@ interface OpenTool {
   readonly input: JsonObject;
   hasArguments: boolean;
 }
+
+/** Types of errors that clients of OpenAI know, too. */
+const SHARED_TYPES = new Set(['invalid_request_error', 'authentication_error', 'not_found_error', 'rate_limit_error']);
 
 /** The events of a message as chunks of a chat completion. */
 export class CompletionChunks implements StreamTranslator {
@@ -52,7 +56,7 @@ export class CompletionChunks implements StreamTranslator {
         this.#finish(data, out);
         return;
       case 'error':
-        this.#failWith(serviceError(JSON.stringify(data))?.message ?? 'the service failed', out);
+        this.#fail(data, out);
         return;
       default:
     }
@@ -61,12 +65,21 @@ export class CompletionChunks implements StreamTranslator {
   end(done: boolean, out: EventWriter): void {
     if (this.#state === 'failed') return;
     if (this.#state === 'stopped' || done) out.done();
-    else this.#failWith('the upstream stream ended before the answer was complete', out);
+    else
+      this.#failWith(completionsWire.streamError('the upstream stream ended before the answer was complete').data, out);
   }
 
-  #failWith(message: string, out: EventWriter): void {
+  /** Anthropic's word for the error stands in `code`, as in errors that are no streams. */
+  #fail(data: JsonObject, out: EventWriter): void {
+    const { message, type } = serviceError(JSON.stringify(data)) ?? { message: 'the service failed' };
+    const known = type !== undefined && SHARED_TYPES.has(type);
+    const error = { message, type: known ? type : 'server_error', param: null, code: type ?? null };
+    this.#failWith({ error }, out);
+  }
+
+  #failWith(error: JsonObject, out: EventWriter): void {
     this.#state = 'failed';
-    out.event(null, { error: { message, type: 'server_error', param: null, code: null } });
+    out.event(null, error);
   }
 
   #start(message: JsonObject): void {

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../../exchange/attributes.ts';
+import type { Headers } from '../../../exchange/headers.ts';
 import { object, parseObject, text } from '../../json.ts';
+import { foreignError } from '../service-error.ts';
 
 /** What Bedrock says is wrong; of what is none of its errors (a page, nothing at all) only the status is told. */
 export function converseError(status: number, body: string): string {
@@ -9,7 +11,10 @@ export function converseError(status: number, body: string): string {
   return message ?? `Bedrock answered with status ${status}`;
 }
 
-/** As clients of OpenAI's formats expect it. */
-export function completionError(message: string): JsonObject {
-  return { event_id: null, error: { type: 'invalid_request_error', message, param: null, code: null } };
+/** As clients of OpenAI's formats expect it: Bedrock names its errors in a header, or in the body. */
+export function completionError(status: number, body: string, headers?: Headers): JsonObject {
+  const name = headers?.get('x-amzn-errortype') ?? text(parseObject(body)?.['__type']);
+  // `ThrottlingException:http://…`, `com.amazon…#ThrottlingException`
+  const code = name?.split(':', 1)[0]?.replace(/^.*#/, '') || null;
+  return foreignError(status, converseError(status, body), code);
 }

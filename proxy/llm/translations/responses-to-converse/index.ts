@@ -1,5 +1,5 @@
 import type { Translation } from '../contract.ts';
-import { completionError, converseError } from '../converse/error.ts';
+import { completionError } from '../converse/error.ts';
 import { SafeNames } from '../converse/safe-names.ts';
 import { responseHead } from '../response-body.ts';
 import { converseRequest } from './request.ts';
@@ -17,7 +17,7 @@ export const responsesToConverse: Translation = {
       body: converseRequest(body, facts, tools, notes),
       response: (answer) => responseFrom(answer, responseHead(model, body, Date.now()), tools),
       stream: () => new ResponseStream(responseHead(model, body, Date.now()), tools),
-      error: (status, answer) => completionError(converseError(status, answer)),
+      error: completionError,
     };
   },
 };

@@ -101,9 +101,42 @@ describe('errors of services', () => {
       '<html>busy</html>',
       { error: { message: 'the service answered with status 503', type: 'server_error', param: null, code: null } },
     ],
-    ['of Anthropic keep their word', completionsToMessages, 529, overloaded, invalid('Busy', 'overloaded_error')],
-    ['may be text', completionsToMessages, 500, 'upstream connect error', invalid('upstream connect error', null)],
-    ['may be empty', completionsToMessages, 500, '', invalid('the service answered with status 500', null)],
+    [
+      'of Anthropic keep their word',
+      completionsToMessages,
+      529,
+      overloaded,
+      foreign('server_error', 'Busy', 'overloaded_error'),
+    ],
+    ...[
+      [400, 'invalid_request_error'],
+      [401, 'authentication_error'],
+      [403, 'authentication_error'],
+      [404, 'not_found_error'],
+      [413, 'invalid_request_error'],
+      [429, 'rate_limit_error'],
+      [500, 'server_error'],
+    ].map(([status, type]): [string, Translation, number, unknown, JsonObject] => [
+      `of Anthropic have the type of their status, ${status}`,
+      completionsToMessages,
+      Number(status),
+      { type: 'error', error: { type: 'invalid_request_error', message: 'No' } },
+      foreign(String(type), 'No', null),
+    ]),
+    [
+      'may be text',
+      completionsToMessages,
+      500,
+      'upstream connect error',
+      foreign('server_error', 'upstream connect error', null),
+    ],
+    [
+      'may be empty',
+      completionsToMessages,
+      500,
+      '',
+      foreign('server_error', 'the service answered with status 500', null),
+    ],
   ])('%s', (_what, translation, status, body, expected) => {
     const told = typeof body === 'string' ? body : JSON.stringify(body);
     expect(begin(translation, { model: 'm' }).error(status, told)).toEqual(expected);
@@ -136,6 +169,6 @@ function claude(type: string, message: string): JsonObject {
   return { type: 'error', error: { type, message } };
 }
 
-function invalid(message: string, code: string | null): JsonObject {
-  return { event_id: null, error: { type: 'invalid_request_error', message, param: null, code } };
+function foreign(type: string, message: string, code: string | null): JsonObject {
+  return { event_id: null, error: { type, message, param: null, code } };
 }

@@ -116,6 +116,17 @@ describe('the library of OpenAI, chat completions, at a service of messages', ()
     const failed = openai(server).chat.completions.create(asks);
     await expect(failed).rejects.toThrow(OpenAI.RateLimitError);
     await expect(failed).rejects.toThrow('Slow down');
+    await expect(failed).rejects.toMatchObject({ type: 'rate_limit_error', code: 'rate_limit_error' });
+  });
+
+  test.each([
+    ['overloaded_error', 'server_error'],
+    ['rate_limit_error', 'rate_limit_error'],
+  ])('has the word %s of an error in a stream, and the type %s', async (code, type) => {
+    const fault = { type: 'error', error: { type: code, message: 'No' } };
+    const server = await at(completionsToMessages, streamOf([...messageStream.slice(0, 9), fault], false));
+    const failed = openai(server).chat.completions.stream(asks).finalChatCompletion();
+    await expect(failed).rejects.toMatchObject({ type, code });
   });
 });
 

@@ -1,3 +1,4 @@
+import { Headers } from '../../../../proxy/exchange/headers.ts';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 
@@ -343,7 +344,18 @@ test.each([
 ])('the error %s tells the client %s', (body, message) => {
   expect(converse({}).call.error(429, body)).toEqual({
     event_id: null,
-    error: { type: 'invalid_request_error', message, param: null, code: null },
+    error: { type: 'rate_limit_error', message, param: null, code: null },
+  });
+});
+
+test.each([
+  ['ThrottlingException:http://internal.amazon.com/coral/', '{"message":"slow down"}'],
+  ['ThrottlingException', '{"message":"slow down"}'],
+  [undefined, '{"__type":"com.amazon.coral#ThrottlingException","message":"slow down"}'],
+])('an error has the name that Bedrock gives it: %s, %s', (name, body) => {
+  const headers = Headers.from(name === undefined ? [] : [['x-amzn-errortype', name]]);
+  expect(converse({}).call.error(429, body, headers)).toMatchObject({
+    error: { type: 'rate_limit_error', code: 'ThrottlingException', message: 'slow down' },
   });
 });
 
