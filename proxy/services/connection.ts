@@ -1,4 +1,5 @@
 import type { ResolvedBackend } from '../backends/resolved.ts';
+import type { BackendAuth } from '../../src/config/ir/policy/backend-auth.ts';
 import type { Headers } from '../exchange/headers.ts';
 import type { ServiceUse } from './contract.ts';
 import type { Histogram } from '../telemetry/thread-metrics.ts';
@@ -18,5 +19,7 @@ export interface Connection {
   readonly changeHeaders: ((headers: Headers) => void) | null;
   /** The authority that the connection's policies decide on; null leaves it to the call. */
   readonly authority: string | null;
+  /** `backendAuth` of the connection. */
+  readonly credentials: BackendAuth | undefined;
   readonly duration: Histogram | null;
 }

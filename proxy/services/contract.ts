@@ -1,3 +1,4 @@
+import type { BackendAuth } from '../../src/config/ir/policy/backend-auth.ts';
 import type { ServiceRef } from '../../src/config/ir/policy/policy-service.ts';
 import type { Headers } from '../exchange/headers.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
@@ -29,6 +30,10 @@ export interface CallOptions {
 export interface ServiceClient {
   /** As logs and traces name it. */
   readonly name: string;
+  /** What the policies of the connection show the service, for callers that can tell on whose behalf they call. */
+  readonly credentials?: BackendAuth | undefined;
+  /** The name that calls carry unless they say otherwise. Throws a `ServiceError` where nobody can be called. */
+  readonly authority?: () => string;
   /** One HTTP call, its answer read whole. Throws a `ServiceError`. */
   http(request: ServiceRequest, options: CallOptions & { readonly maxResponseBytes: number }): Promise<ServiceResponse>;
   /** One gRPC call. Throws a `ServiceError`. */

@@ -182,7 +182,10 @@ export class ServiceCall {
 /** Timers of Node take no more. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-function pick({ resolved, resolvedHttp2 }: Connection, { authority, http2 }: OutgoingCall): Picked {
+function pick(
+  { resolved, resolvedHttp2 }: Connection,
+  { authority, http2 }: Pick<OutgoingCall, 'authority' | 'http2'>,
+): Picked {
   const picked = (http2 ? resolvedHttp2 : resolved).pick({
     authority: authority ?? '',
     scheme: 'http',
@@ -193,6 +196,11 @@ function pick({ resolved, resolvedHttp2 }: Connection, { authority, http2 }: Out
   });
   if (picked.kind === 'picked') return picked;
   throw new ServiceError('unreachable', picked.refusal.message);
+}
+
+/** The name that calls of a service carry unless they say otherwise. Throws a `ServiceError` where there is no endpoint. */
+export function authorityOf(connection: Connection): string {
+  return connection.authority ?? ownAuthority(pick(connection, { authority: null, http2: false }));
 }
 
 /** The service's name, or its address where it has none. */

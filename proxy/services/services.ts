@@ -8,7 +8,7 @@ import type { ServiceClient, ServiceRef, Services, ServiceUse } from './contract
 import { callHttp } from './http-call.ts';
 import { callUnary } from './rpc-client.ts';
 import { OpenStream } from './rpc-stream.ts';
-import type { ServiceDeps } from './service-call.ts';
+import { authorityOf, type ServiceDeps } from './service-call.ts';
 
 export interface ServicesDeps extends ServiceDeps {
   readonly backends: Pick<BackendTable, 'resolve' | 'named'>;
@@ -28,6 +28,8 @@ export function createServices(deps: ServicesDeps): Services {
 function clientOf(deps: ServiceDeps, connection: Connection): ServiceClient {
   return {
     name: connection.name,
+    credentials: connection.credentials,
+    authority: () => authorityOf(connection),
     http: (request, options) => callHttp(deps, connection, { request, options }),
     unary: (method, message, options) => callUnary({ deps, connection, options }, method, message),
     stream: (method, events, options) => new OpenStream({ deps, connection, options, method, events }),
@@ -49,6 +51,7 @@ function connectionTo({ backends, duration }: ServicesDeps, ref: ServiceRef, use
     timeoutMs: policies.http?.requestTimeoutMs ?? null,
     changeHeaders: change?.change ?? null,
     authority: change?.authority ?? null,
+    credentials: policies.backendAuth,
     duration: duration?.(use) ?? null,
   };
 }

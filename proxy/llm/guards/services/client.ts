@@ -1,3 +1,4 @@
+import type { BackendAuth } from '../../../../src/config/ir/policy/backend-auth.ts';
 import type { ServiceRef } from '../../../../src/config/ir/policy/policy-service.ts';
 import { backendAuth, backendSign } from '../../../backends/auth/compile.ts';
 import { BufferedBody } from '../../../exchange/body.ts';
@@ -5,7 +6,7 @@ import { Exchange } from '../../../exchange/exchange.ts';
 import { Headers } from '../../../exchange/headers.ts';
 import type { HttpRequest } from '../../../exchange/message.ts';
 import type { PolicyContext } from '../../../policy/contract.ts';
-import { ServiceError, type ServiceResponse } from '../../../services/contract.ts';
+import { type ServiceClient, ServiceError, type ServiceResponse } from '../../../services/contract.ts';
 import { GuardFailure } from '../contract.ts';
 
 /** Covers the whole call; the policies of the connection may say something else. */
@@ -34,15 +35,18 @@ export interface GuardClient {
 /** Throws a `GwError` for a reference to nothing, and for credentials that cannot be used. */
 export function guardClient(ref: ServiceRef, context: PolicyContext): GuardClient {
   const client = context.deps.services.open(ref, 'Guardrail');
-  const authorize = credentialsOf(ref, context);
-  const own = ownAuthority(ref);
+  const authorize = credentialsOf(client.credentials, context);
   return {
     name: client.name,
     async send({ exchange, signal, method = 'POST', path, authority = null, headers = new Headers(), body }) {
       headers.set('content-type', 'application/json');
       const bytes = Buffer.from(JSON.stringify(body));
-      const request = requestOf({ method, target: path, authority: authority ?? own ?? '', headers, bytes });
-      if (authorize !== null) await authorize(request, exchange);
+      const request = requestOf({ method, target: path, authority: authority ?? '', headers, bytes });
+      if (authorize !== null) {
+        // Signatures cover the name.
+        if (authority === null) request.authority = nameOf(client);
+        await authorize(request, exchange);
+      }
       const call = {
         method: request.method,
         target: request.target,
@@ -60,6 +64,15 @@ export function guardClient(ref: ServiceRef, context: PolicyContext): GuardClien
       }
     },
   };
+}
+
+function nameOf({ authority }: ServiceClient): string {
+  try {
+    return authority?.() ?? '';
+  } catch (error) {
+    if (error instanceof ServiceError) throw new GuardFailure(error.message, { cause: error });
+    throw error;
+  }
 }
 
 function requestOf({
@@ -81,20 +94,11 @@ function requestOf({
   };
 }
 
-/** What a signature covers: services of clouds have a name. */
-function ownAuthority({ target }: ServiceRef): string | null {
-  if (target.kind !== 'inline' || target.backend.kind !== 'host') return null;
-  const { target: host } = target.backend;
-  if (host.kind !== 'tcp') return null;
-  return host.port === 443 ? host.host : `${host.host}:${host.port}`;
-}
-
 /** Writes credentials as into a request to a backend; null when there are none. */
 function credentialsOf(
-  { policies }: ServiceRef,
+  spec: BackendAuth | undefined,
   context: PolicyContext,
 ): ((request: HttpRequest, exchange: Exchange) => Promise<void>) | null {
-  const spec = policies.backendAuth;
   if (spec === undefined) return null;
   const step = backendAuth(spec, context);
   const effective = { values: { backendAuth: spec }, sources: { backendAuth: context.source } };

@@ -14,15 +14,18 @@ export interface ServiceSource {
   readonly spec: PolicyServiceSpec;
   /** Those of the spec, normalized. */
   readonly policies: BackendPolicies;
+  /** The policy can show the service credentials. */
+  readonly credentials?: boolean;
 }
 
 /** The service that a policy at `place` calls; undefined after a problem. */
 export function policyService(
   context: Context,
-  { spec, policies }: ServiceSource,
+  { spec, policies, credentials = false }: ServiceSource,
   place: Place,
 ): ServiceRef | undefined {
-  for (const name of Object.keys(policies).filter((each) => !KNOWN.has(each)))
+  const isKnown = (name: string): boolean => KNOWN.has(name) || (credentials && name === 'backendAuth');
+  for (const name of Object.keys(policies).filter((each) => !isKnown(each)))
     context.report(
       [...place.path, 'policies', name],
       'GW_CONFIG_NOT_BUILT',

@@ -81,7 +81,7 @@ function webhookGuard(context: Context, spec: WebhookSpec, place: GuardPlace): G
   const { target, headers, forwardHeaderMatches, failureMode, action } = spec;
   const at = { path: [...place.path, 'target'], key: place.key };
   const policies = place.connection(target.policies, at);
-  const service = policyService(context, { spec: target, policies }, at);
+  const service = policyService(context, { spec: target, policies, credentials: true }, at);
   const forwarded = headerMatches(forwardHeaderMatches);
   return service && { kind: 'webhook', service, headers, forwardHeaderMatches: forwarded, failureMode, action };
 }
