@@ -16,7 +16,7 @@ import { GatheredContents } from './contents/gathered.ts';
 import { badResponse, failureOf, type LlmFailure } from './failure.ts';
 import { bodyTold, clientFormat, wireFormat } from './formats/registry.ts';
 import { type ChatFormat, shownNames } from './formats.ts';
-import { parseObject } from './json.ts';
+import { list, parse, parseObject } from './json.ts';
 import { isChat, upstreamFormat } from './providers/plan.ts';
 import type { GuardOutcome } from './service.ts';
 import { codingOf, decoded, decoderOf } from './stream/content-coding.ts';
@@ -138,7 +138,8 @@ export class LlmAnswer {
     const { translated, type } = this.#options;
     const body = parseObject(text);
     if (body === undefined) {
-      if (translated === null && !isChat(type)) return null;
+      // Services of embeddings and rerank that have a list for an answer are nobody's to change.
+      if (translated === null && !isChat(type) && list(parse(text)) !== undefined) return null;
       throw badResponse('response body is not a JSON object');
     }
     const answer = translated === null ? body : translated.response(body, headers);

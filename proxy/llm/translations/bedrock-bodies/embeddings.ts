@@ -4,7 +4,7 @@ import { badRequest, badResponse } from '../../failure.ts';
 import { bool, compact, list, number, object, objects, text } from '../../json.ts';
 import type { BodyTranslation } from '../contract.ts';
 import { completionError } from '../converse/error.ts';
-import { embeddingsBody, encodingOf, type Encoding } from '../embeddings-body.ts';
+import { embeddingsBody, encodingOf, type Encoding, textsIn, vectorIn } from '../embeddings-body.ts';
 import { noteUncarried } from '../uncarried.ts';
 
 /** How one family of models takes and gives embeddings. */
@@ -12,7 +12,7 @@ interface Family {
   readonly request: (body: JsonObject, model: string) => JsonObject;
   readonly carried: readonly string[];
   /** Throws an `LlmFailure` for what has none. */
-  readonly vectors: (answer: JsonObject) => readonly JsonValue[];
+  readonly vectors: (answer: JsonObject) => readonly (readonly number[])[];
   readonly tokens: (answer: JsonObject, headers: Headers) => number | undefined;
 }
 
@@ -24,10 +24,17 @@ export const embeddingsToBedrock: BodyTranslation = {
     const family = familyOf(model);
     noteUncarried(body, new Set(['model', 'input', 'encoding_format', ...family.carried]), notes);
     const encoding: Encoding = encodingOf(body);
+    const asked = list(body['input'])?.length ?? 1;
     return {
       body: family.request(body, model),
       response: (answer, headers) =>
-        embeddingsBody({ model, encoding, vectors: family.vectors(answer), tokens: family.tokens(answer, headers) }),
+        embeddingsBody({
+          model,
+          encoding,
+          asked,
+          vectors: family.vectors(answer),
+          tokens: family.tokens(answer, headers),
+        }),
       error: completionError,
     };
   },
@@ -50,7 +57,7 @@ const titan: Family = {
     }),
   vectors: (answer) => {
     const byType = object(answer['embeddingsByType']);
-    return [vector(answer['embedding'] ?? byType?.['float'])];
+    return [vectorIn(answer['embedding'] ?? byType?.['float'])];
   },
   tokens: (answer) => number(answer['inputTextTokenCount']),
 };
@@ -70,7 +77,7 @@ const nova: Family = {
   }),
   vectors: (answer) => {
     const first = objects(answer['embeddings'])[0];
-    return [vector(first?.['embedding'])];
+    return [vectorIn(first?.['embedding'])];
   },
   tokens: countedByHeader,
 };
@@ -79,7 +86,7 @@ const cohere: Family = {
   carried: ['dimensions', 'input_type', 'truncate'],
   request: (body, model) =>
     compact({
-      texts: texts(body['input']),
+      texts: textsIn(body['input']),
       input_type: text(body['input_type']) ?? 'search_query',
       truncate: text(body['truncate']),
       output_dimension: model.includes('embed-v4') ? number(body['dimensions']) : undefined,
@@ -88,7 +95,7 @@ const cohere: Family = {
     const { embeddings } = answer;
     const found = list(embeddings) ?? list(object(embeddings)?.['float']);
     if (found === undefined) throw badResponse('the response has no embeddings');
-    return found.map(vector);
+    return found.map(vectorIn);
   },
   tokens: countedByHeader,
 };
@@ -103,16 +110,4 @@ function onlyText(input: JsonValue | undefined, family: string): string {
   const value = text(single);
   if (value === undefined) throw badRequest(`the field input: ${family} embeds one text at a time`);
   return value;
-}
-
-function texts(input: JsonValue | undefined): readonly string[] {
-  const all = typeof input === 'string' ? [input] : (list(input) ?? []);
-  const named = all.filter((one): one is string => typeof one === 'string');
-  if (named.length === 0 || named.length < all.length) throw badRequest('the field input has to be a text or several');
-  return named;
-}
-
-function vector(value: JsonValue | undefined): JsonValue {
-  if (list(value) === undefined) throw badResponse('the response has no embedding');
-  return value ?? [];
 }

@@ -59,7 +59,8 @@ function rankedOf(answer: JsonObject, { texts }: RerankQuestion) {
   if (list(results) === undefined) throw badResponse('the response has no results');
   return objects(results).flatMap((result) => {
     const index = number(result['index']);
-    if (index === undefined || index < 0 || index >= texts.length) throw badResponse('a result names no document');
+    if (index === undefined || !Number.isInteger(index) || index < 0 || index >= texts.length)
+      throw badResponse('a result names no document');
     return [{ index, score: number(result['relevanceScore']) ?? number(result['relevance_score']) ?? 1 }];
   });
 }

@@ -1,8 +1,7 @@
-import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
-import { badRequest, badResponse } from '../../failure.ts';
+import type { JsonObject } from '../../../exchange/attributes.ts';
 import { bool, compact, list, number, object, objects, text } from '../../json.ts';
 import type { BodyTranslation } from '../contract.ts';
-import { embeddingsBody, encodingOf } from '../embeddings-body.ts';
+import { embeddingsBody, encodingOf, textsIn, vectorIn } from '../embeddings-body.ts';
 import { openaiErrorOfGoogle } from '../google/error.ts';
 import { noteUncarried } from '../uncarried.ts';
 
@@ -29,11 +28,11 @@ export const embeddingsToVertex: BodyTranslation = {
       body: predictRequest(body),
       response: (answer) => {
         const predictions = objects(answer['predictions']).map((prediction) => object(prediction['embeddings']));
-        if (predictions.length === 0) throw badResponse('the response has no predictions');
         return embeddingsBody({
           model,
           encoding,
-          vectors: predictions.map((found) => vector(found?.['values'])),
+          asked: list(body['input'])?.length ?? 1,
+          vectors: predictions.map((found) => vectorIn(found?.['values'])),
           tokens: predictions.reduce(
             (sum, found) => sum + (number(object(found?.['statistics'])?.['token_count']) ?? 0),
             0,
@@ -53,19 +52,7 @@ function predictRequest(body: JsonObject): JsonObject {
     outputDimensionality: number(body['dimensions']),
   });
   return compact({
-    instances: texts(body['input']).map((content) => compact({ content, task_type: taskType, title })),
+    instances: textsIn(body['input']).map((content) => compact({ content, task_type: taskType, title })),
     parameters: Object.keys(parameters).length === 0 ? undefined : parameters,
   });
-}
-
-function texts(input: JsonValue | undefined): readonly string[] {
-  const all = typeof input === 'string' ? [input] : (list(input) ?? []);
-  const named = all.filter((one): one is string => typeof one === 'string');
-  if (named.length === 0 || named.length < all.length) throw badRequest('the field input has to be a text or several');
-  return named;
-}
-
-function vector(value: JsonValue | undefined): JsonValue {
-  if (value === undefined || list(value) === undefined) throw badResponse('a prediction has no embedding');
-  return value;
 }
