@@ -18,7 +18,7 @@ import { http1Service } from '../listener/http1.ts';
 import { createServices } from '../services/services.ts';
 import type { BoundAddress, DataPlane, DataPlaneInit, SharedRows } from '../supervisor/data-plane.ts';
 import type { Engine, EngineDeps } from './engine.ts';
-import { loadEngine } from './load.ts';
+import { aiProviders, loadEngine } from './load.ts';
 import { listenerMetrics } from './listener-metrics.ts';
 import { handleRequest } from './run.ts';
 import { Runtime } from './runtime.ts';
@@ -85,6 +85,7 @@ class GatewayDataPlane implements DataPlane {
 
   async prepare(config: GatewayConfig, revision: string, rows: SharedRows): Promise<void> {
     const engine = await loadEngine(config, { revision, rows: rows.endpoints, deps: this.#engineDeps(rows) });
+    await engine.llm?.preloadEncodings(aiProviders(config));
     this.#init.telemetry.redaction.hide(credentialPlaces(config));
     const binds = config.binds
       .filter((bind) => bind.mode === 'standard')

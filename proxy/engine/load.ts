@@ -1,4 +1,4 @@
-import type { Backend, GatewayConfig, HttpRoute } from '../../src/config/ir/index.ts';
+import type { AiProvider, Backend, GatewayConfig, HttpRoute } from '../../src/config/ir/index.ts';
 import { Engine, type EngineOptions } from './engine.ts';
 
 /**
@@ -10,18 +10,25 @@ export async function loadEngine(config: GatewayConfig, options: Omit<EngineOpti
   return new Engine(config, { ...options, llm });
 }
 
-function servesModels({ backends, binds, routeGroups }: GatewayConfig): boolean {
-  if (backends.some(({ backend }) => isModels(backend))) return true;
-  const listeners = binds.flatMap((bind) => bind.listeners);
-  return (
-    listeners.some(({ routes }) => routes.some(hasModels)) || routeGroups.some(({ routes }) => routes.some(hasModels))
-  );
+function servesModels(config: GatewayConfig): boolean {
+  for (const { kind } of allBackends(config)) if (kind === 'ai' || kind === 'models') return true;
+  return false;
 }
 
-function hasModels({ backends }: HttpRoute): boolean {
-  return backends.some(({ target }) => target.kind === 'inline' && isModels(target.backend));
+/** Every service of language models that a configuration has. */
+export function* aiProviders(config: GatewayConfig): Generator<AiProvider> {
+  for (const backend of allBackends(config))
+    if (backend.kind === 'ai') for (const group of backend.groups) yield* group;
 }
 
-function isModels({ kind }: Backend): boolean {
-  return kind === 'ai' || kind === 'models';
+/** Those with a name, and those that routes have of their own. */
+function* allBackends({ backends, binds, routeGroups }: GatewayConfig): Generator<Backend> {
+  for (const { backend } of backends) yield backend;
+  for (const bind of binds) for (const { routes } of bind.listeners) yield* inlineBackends(routes);
+  for (const { routes } of routeGroups) yield* inlineBackends(routes);
+}
+
+function* inlineBackends(routes: readonly HttpRoute[]): Generator<Backend> {
+  for (const { backends } of routes)
+    for (const { target } of backends) if (target.kind === 'inline') yield target.backend;
 }

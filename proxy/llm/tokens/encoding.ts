@@ -15,15 +15,23 @@ const FORGOTTEN =
  * `LlmFailure` for models whose encoding is not known here.
  */
 export function encodingOf(model: string): EncodingName {
-  const name = model.slice(model.lastIndexOf('/') + 1).replace(/^ft:/, '');
-  if (FORGOTTEN.test(name)) throw badRequest(`tokens of the model ${model} cannot be counted`);
-  return NEWER.test(name) ? 'o200k_base' : 'cl100k_base';
+  if (FORGOTTEN.test(bare(model))) throw badRequest(`tokens of the model ${model} cannot be counted`);
+  return encodingFor(model);
+}
+
+/** The same for whatever a model is called. */
+export function encodingFor(model: string): EncodingName {
+  return NEWER.test(bare(model)) ? 'o200k_base' : 'cl100k_base';
+}
+
+function bare(model: string): string {
+  return model.slice(model.lastIndexOf('/') + 1).replace(/^ft:/, '');
 }
 
 /** Counts the tokens of a text; what is written like a special token is a text like any other, as services take it. */
 export type Count = (text: string) => number;
 
-/** The tables are large: they are read when they are first used. */
+/** The tables are large: they are read when they are first used, or with a configuration that will (`preload.ts`). */
 export async function loadEncoding(name: EncodingName): Promise<Count> {
   const { countTokens } =
     name === 'o200k_base'
