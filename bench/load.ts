@@ -38,9 +38,11 @@ async function wrk(folder: string, benchCase: BenchCase, port: number, seconds: 
   const headers = Object.entries(headersOf(benchCase))
     .map(([name, value]) => `wrk.headers[${luaText(name)}] = ${luaText(value)}\n`)
     .join('');
+  const { pauseMs } = benchCase;
+  const pause = pauseMs === undefined ? '' : `delay = function() return ${pauseMs} end\n`;
   writeFileSync(
     script,
-    `${body}${headers}done = function(s, l)
+    `${body}${headers}${pause}done = function(s, l)
   local e = s.errors
   io.write(string.format("result %d %d %d %d %d %d\\n", s.requests, s.duration, l:percentile(50), l:percentile(99), l:percentile(99.9),
     e.connect + e.read + e.write + e.status + e.timeout))
@@ -75,6 +77,7 @@ async function h2load(folder: string, benchCase: BenchCase, port: number, second
     `--log-file=${log}`,
     ...protocol,
     ...body,
+    ...(benchCase.pauseMs === undefined ? [] : [`--rps=${1000 / benchCase.pauseMs}`]),
     ...headerWords(benchCase),
   ];
   const output = await finish(['h2load', ...args, urlOf(benchCase, port)]);
@@ -103,6 +106,7 @@ async function autocannon(benchCase: BenchCase, port: number, seconds: number): 
     '-d',
     String(Math.max(1, Math.round(seconds))),
     ...body,
+    ...(benchCase.pauseMs === undefined ? [] : ['-r', String(1000 / benchCase.pauseMs)]),
     ...headerWords(benchCase),
   ];
   const output = await finish([process.execPath, script, ...args, urlOf(benchCase, port)], {
