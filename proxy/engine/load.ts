@@ -1,4 +1,11 @@
-import type { AiProvider, Backend, GatewayConfig, HttpRoute } from '../../src/config/ir/index.ts';
+import type {
+  AiBackend,
+  AiProvider,
+  Backend,
+  GatewayConfig,
+  HttpRoute,
+  ModelsBackend,
+} from '../../src/config/ir/index.ts';
 import { Engine, type EngineOptions } from './engine.ts';
 
 /**
@@ -17,8 +24,15 @@ function servesModels(config: GatewayConfig): boolean {
 
 /** Every service of language models that a configuration has. */
 export function* aiProviders(config: GatewayConfig): Generator<AiProvider> {
-  for (const backend of allBackends(config))
-    if (backend.kind === 'ai') for (const group of backend.groups) yield* group;
+  for (const backend of allBackends(config)) {
+    if (backend.kind === 'ai') yield* backend.groups.flat();
+    else if (backend.kind === 'models') for (const { groups } of modelBackends(backend)) yield* groups.flat();
+  }
+}
+
+function* modelBackends({ models, virtualModels }: ModelsBackend): Generator<AiBackend> {
+  for (const { backend } of models) yield backend;
+  for (const { routing } of virtualModels) if (routing.kind === 'failover') yield routing.backend;
 }
 
 /** Those with a name, and those that routes have of their own. */
