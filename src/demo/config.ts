@@ -144,7 +144,7 @@ llm:
   - name: gpt-demo
     provider: openAI
     params: {baseUrl: "http://${host('openai')}/v1", apiKey: ${openai.key}}
-    health: {eviction: {duration: 30s, consecutiveFailures: 1}}
+    health: {eviction: {duration: 5s, consecutiveFailures: 1}}
   - name: claude-demo
     provider: anthropic
     params: {baseUrl: "http://${host('anthropic')}/v1", apiKey: ${anthropic.key}}
