@@ -4,7 +4,8 @@ import { list, number, object, objects, text } from '../../json.ts';
 import type { Notes, RequestFacts } from '../contract.ts';
 import { alternating, cachedConverseBody, textFormat } from '../converse/request.ts';
 import type { SafeNames } from '../converse/safe-names.ts';
-import { any, auto, chosen, toolSpec, type ToolChoice } from '../converse/tool-config.ts';
+import { any, auto, chosen, toolSpec, type ToolChoice, unforced } from '../converse/tool-config.ts';
+import { limitedTemperature } from '../temperature.ts';
 import { lacksThoughts, thinkingBudget, usualLimit } from '../thinking.ts';
 import { noteUncarried } from '../uncarried.ts';
 import { turns } from './messages.ts';
@@ -36,7 +37,8 @@ export function converseRequest(body: JsonObject, facts: RequestFacts, tools: Sa
   // Without thoughts, the service's own limit holds.
   if (limit === undefined && budget !== undefined) notes.added('inferenceConfig.maxTokens');
   const declared = toolSpecs(objects(body['tools']), tools, notes);
-  const toolChoice = choice(body['tool_choice'], tools, notes);
+  const asked = choice(body['tool_choice'], tools, notes);
+  const toolChoice = budget === undefined ? asked : unforced(asked, notes);
   return cachedConverseBody(
     {
       system: system === '' ? [] : [{ text: system }],
@@ -46,7 +48,7 @@ export function converseRequest(body: JsonObject, facts: RequestFacts, tools: Sa
       inference: {
         maxTokens: limit ?? (budget === undefined ? undefined : usualLimit(budget)),
         // Models that think refuse both.
-        temperature: budget === undefined ? number(body['temperature']) : undefined,
+        temperature: budget === undefined ? limitedTemperature(body['temperature'], notes) : undefined,
         topP: budget === undefined ? number(body['top_p']) : undefined,
         stopSequences: stopSequences(body['stop']),
       },

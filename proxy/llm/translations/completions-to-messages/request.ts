@@ -1,10 +1,13 @@
-import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../exchange/attributes.ts';
 import { bool, compact, list, number, object, objects, text } from '../../json.ts';
 import { joinedText } from '../../formats/completions/text.ts';
 import type { Notes } from '../contract.ts';
+import { SafeNames } from '../converse/safe-names.ts';
 import { dataUrl } from '../data-url.ts';
 import { toolInput } from '../message-answer.ts';
+import { limitedTemperature } from '../temperature.ts';
 import { lacksThoughts, thinkingBudget, usualLimit } from '../thinking.ts';
+import { inputSchema } from '../tool-schema.ts';
 import { noteUncarried } from '../uncarried.ts';
 
 /** Fields that have a place in the other format, whatever it is called. */
@@ -34,17 +37,16 @@ export function messagesRequest(body: JsonObject, model: string, notes: Notes): 
   const system = systemText(messages, notes);
   const format = outputFormat(object(body['response_format']), notes);
   const thoughts = thinking(text(body['reasoning_effort']), { limit, messages }, notes);
-  const context = { notes, thoughts: thoughts !== undefined };
-  const { user, stop } = body;
+  const context = { notes, thoughts: thoughts !== undefined, ids: new SafeNames('call') };
+  const { user } = body;
   if (typeof user === 'string') notes.renamed('user', 'metadata.user_id');
-  if (stop !== undefined && stop !== null) notes.renamed('stop', 'stop_sequences');
   return compact({
     model,
     system: system === '' ? undefined : system,
     messages: messages.flatMap((message, index) => turn(message, `messages[${index}]`, context)),
     max_tokens: limit ?? usualLimit(thoughts?.budget_tokens),
     ...sampling(body, thoughts !== undefined, notes),
-    stop_sequences: typeof stop === 'string' ? [stop] : list(stop),
+    stop_sequences: stopSequences(body['stop'], notes),
     stream: bool(body['stream']),
     metadata: typeof user === 'string' ? { user_id: user } : undefined,
     tools: list(body['tools']) && tools(objects(body['tools']), notes),
@@ -87,9 +89,12 @@ interface Context {
   readonly notes: Notes;
   /** Whether the model is to think: only then it takes back what it thought before. */
   readonly thoughts: boolean;
+  /** Ids of calls: those of other services may have characters that Anthropic refuses. */
+  readonly ids: SafeNames;
 }
 
-function turn(message: JsonObject, path: string, { notes, thoughts }: Context): readonly JsonObject[] {
+function turn(message: JsonObject, path: string, context: Context): readonly JsonObject[] {
+  const { notes } = context;
   const content = message['content'];
   if (message['name'] !== undefined && message['role'] !== 'system') notes.dropped(`${path}.name`);
   switch (message['role']) {
@@ -100,13 +105,13 @@ function turn(message: JsonObject, path: string, { notes, thoughts }: Context): 
       if (object(message['function_call']) !== undefined) notes.dropped(`${path}.function_call`);
       if (object(message['audio']) !== undefined) notes.dropped(`${path}.audio`);
       return withContent('assistant', [
-        ...thought(message, path, { notes, thoughts }),
+        ...thought(message, path, context),
         ...parts(content, path, notes),
         ...textBlock(text(message['refusal']) ?? ''),
-        ...toolUses(message),
+        ...toolUses(message, path, context),
       ]);
     case 'tool':
-      return withContent('user', [toolResult(message, path, notes)]);
+      return withContent('user', [toolResult(message, path, context)]);
     default:
       return withContent('user', parts(content, path, notes));
   }
@@ -155,25 +160,39 @@ function imageBlock(url: string): readonly JsonObject[] {
   return [{ type: 'image', source }];
 }
 
-function toolUses(message: JsonObject): readonly JsonObject[] {
-  return objects(message['tool_calls']).map((call) => {
-    const fn = object(call['function']) ?? object(call['custom']);
-    const source = text(fn?.['arguments']) ?? text(fn?.['input']) ?? '';
-    return { type: 'tool_use', id: text(call['id']) ?? '', name: text(fn?.['name']) ?? '', input: toolInput(source) };
+function toolUses(message: JsonObject, path: string, { notes, ids }: Context): readonly JsonObject[] {
+  return objects(message['tool_calls']).map((call, index) => {
+    const custom = object(call['custom']);
+    const fn = object(call['function']) ?? custom;
+    const said = custom === undefined ? toolInput(text(fn?.['arguments']) ?? '') : (custom['input'] ?? '');
+    // Anthropic takes nothing but objects.
+    const input = isJsonObject(said) && custom === undefined ? said : { input: said };
+    if (input !== said) notes.renamed(`${path}.tool_calls[${index}]`, 'input.input, since it is no JSON object');
+    return { type: 'tool_use', id: ids.of(text(call['id']) ?? ''), name: text(fn?.['name']) ?? '', input };
   });
 }
 
-function toolResult(message: JsonObject, path: string, notes: Notes): JsonObject {
+function toolResult(message: JsonObject, path: string, { notes, ids }: Context): JsonObject {
   const { content } = message;
   noteOthers(content, `${path}.content`, notes);
   const result =
     list(content) === undefined
       ? (text(content) ?? '')
       : objects(content).flatMap((part) => textBlock(text(part['text']) ?? ''));
-  return { type: 'tool_result', tool_use_id: text(message['tool_call_id']) ?? '', content: result };
+  return { type: 'tool_result', tool_use_id: ids.of(text(message['tool_call_id']) ?? ''), content: result };
 }
 
 // ── settings ──
+
+/** Anthropic refuses blank ones. */
+function stopSequences(stop: JsonValue | undefined, notes: Notes): readonly JsonValue[] | undefined {
+  const wanted = typeof stop === 'string' ? [stop] : (list(stop) ?? []);
+  const kept = wanted.filter((each) => typeof each === 'string' && each.trim() !== '');
+  if (kept.length < wanted.length) notes.dropped('stop', 'what is blank');
+  if (kept.length === 0) return undefined;
+  notes.renamed('stop', 'stop_sequences');
+  return kept;
+}
 
 function tools(declared: readonly JsonObject[], notes: Notes): readonly JsonObject[] {
   return declared.flatMap((tool, index) => {
@@ -187,7 +206,7 @@ function tools(declared: readonly JsonObject[], notes: Notes): readonly JsonObje
       compact({
         name: fn['name'],
         description: fn['description'] ?? undefined,
-        input_schema: fn['parameters'] ?? { type: 'object' },
+        input_schema: inputSchema(fn['parameters']),
       }),
     ];
   });
@@ -232,7 +251,7 @@ function thinking(
 
 /** What Claude refuses while it thinks. */
 function sampling(body: JsonObject, thinks: boolean, notes: Notes): JsonObject {
-  const [temperature, topP] = [number(body['temperature']), number(body['top_p'])];
+  const [temperature, topP] = [limitedTemperature(body['temperature'], notes), number(body['top_p'])];
   const cold = thinks && temperature !== undefined && temperature !== 1;
   const narrow = thinks && topP !== undefined && topP < 0.95;
   if (cold) notes.dropped('temperature', 'the model thinks');
@@ -252,9 +271,6 @@ function outputFormat(format: JsonObject | undefined, notes: Notes): JsonObject 
   const type = format?.['type'];
   if (type !== 'json_object' && type !== 'json_schema') return undefined;
   notes.renamed('response_format', 'output_config.format');
-  const schema =
-    type === 'json_object'
-      ? { type: 'object', additionalProperties: true }
-      : object(format?.['json_schema'])?.['schema'];
-  return compact({ type: 'json_schema', schema });
+  const declared = type === 'json_schema' ? object(format?.['json_schema'])?.['schema'] : undefined;
+  return { type: 'json_schema', schema: declared ?? { type: 'object', additionalProperties: true } };
 }

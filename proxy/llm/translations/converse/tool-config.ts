@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
-import { compact, object, text } from '../../json.ts';
+import { compact, text } from '../../json.ts';
+import type { Notes } from '../contract.ts';
+import { inputSchema } from '../tool-schema.ts';
 import type { SafeNames } from './safe-names.ts';
 
 /** Stands in where a history has calls, and the request no tools: Bedrock refuses that. */
@@ -23,7 +25,7 @@ export function toolSpec({ name, description, schema }: ToolDeclaration, names: 
     toolSpec: compact({
       name: names.of(text(name) ?? ''),
       description: told === '' ? undefined : told,
-      inputSchema: { json: object(schema) ?? { type: 'object' } },
+      inputSchema: { json: inputSchema(schema) },
     }),
   };
 }
@@ -35,6 +37,13 @@ export const any: ToolChoice = { any: {} };
 
 export function chosen(name: string, names: SafeNames): ToolChoice {
   return { tool: { name: names.of(name) } };
+}
+
+/** Claude that thinks refuses to be made to call. */
+export function unforced(choice: ToolChoice | undefined, notes: Notes): ToolChoice | undefined {
+  if (choice === undefined || 'auto' in choice) return choice;
+  notes.renamed('tool_choice', 'auto, since the model thinks');
+  return auto;
 }
 
 /** Undefined for a request without tools, whose history has none either. */

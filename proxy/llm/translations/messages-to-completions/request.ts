@@ -37,7 +37,7 @@ export function completionsRequest(body: JsonObject, model: string, notes: Notes
     max_completion_tokens: number(body['max_tokens']),
     temperature: number(body['temperature']),
     top_p: number(body['top_p']),
-    stop: list(body['stop_sequences']),
+    stop: stops(list(body['stop_sequences'])),
     stream,
     stream_options: stream === true ? { include_usage: true } : undefined,
     user: user(object(body['metadata']), notes),
@@ -45,6 +45,11 @@ export function completionsRequest(body: JsonObject, model: string, notes: Notes
     reasoning_effort: reasoningEffort(body, { model, withTools: tools.length > 0 }, notes),
     response_format: schema && { type: 'json_schema', json_schema: schema },
   });
+}
+
+/** OpenAI takes no list of nothing. */
+function stops(sequences: readonly JsonValue[] | undefined): readonly JsonValue[] | undefined {
+  return sequences?.length === 0 ? undefined : sequences;
 }
 
 function functionTool({ name, description, parameters }: ReturnType<typeof clientTools>[number]): JsonObject {

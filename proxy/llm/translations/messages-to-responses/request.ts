@@ -41,7 +41,7 @@ export function responsesRequest(body: JsonObject, model: string, notes: Notes):
     temperature: number(body['temperature']),
     top_p: number(body['top_p']),
     stream: bool(body['stream']),
-    metadata: object(body['metadata']),
+    metadata: metadata(object(body['metadata'])),
     ...(tools.length === 0 ? {} : toolFields(tools, object(body['tool_choice']))),
     reasoning: reasoning(body, notes),
     text: schema && { format: { type: 'json_schema', ...schema } },
@@ -90,4 +90,9 @@ function reasoning(body: JsonObject, notes: Notes): JsonObject | undefined {
   }
   if (effort !== undefined) throw badRequest('unsupported conversion: output_config.effort without thinking');
   return undefined;
+}
+
+/** OpenAI takes texts alone, where Anthropic's user may be null. */
+function metadata(told: JsonObject | undefined): JsonObject | undefined {
+  return told && Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null));
 }

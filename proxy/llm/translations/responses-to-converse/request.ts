@@ -3,7 +3,8 @@ import { number, object, objects, text } from '../../json.ts';
 import type { Notes, RequestFacts } from '../contract.ts';
 import { alternating, cachedConverseBody, textFormat, type Turn } from '../converse/request.ts';
 import type { SafeNames } from '../converse/safe-names.ts';
-import { any, auto, chosen, toolSpec, type ToolChoice } from '../converse/tool-config.ts';
+import { any, auto, chosen, toolSpec, type ToolChoice, unforced } from '../converse/tool-config.ts';
+import { limitedTemperature } from '../temperature.ts';
 import { thinkingBudget, usualLimit } from '../thinking.ts';
 import { noteUncarried } from '../uncarried.ts';
 import { conversation } from './items.ts';
@@ -27,10 +28,11 @@ const CARRIED = new Set([
 export function converseRequest(body: JsonObject, facts: RequestFacts, names: SafeNames, notes: Notes): JsonObject {
   noteUncarried(body, CARRIED, notes);
   const tools = toolSpecs(objects(body['tools']), names, notes);
-  const toolChoice = choice(body['tool_choice'], names, notes);
+  const asked = choice(body['tool_choice'], names, notes);
   const { system, turns } = conversation(body, names, notes);
   const messages = alternating(turns);
   const budget = thinking(body, messages, notes);
+  const toolChoice = budget === undefined ? asked : unforced(asked, notes);
   const maxTokens = number(body['max_output_tokens']);
   if (maxTokens === undefined) notes.added('inferenceConfig.maxTokens');
   return cachedConverseBody(
@@ -42,7 +44,7 @@ export function converseRequest(body: JsonObject, facts: RequestFacts, names: Sa
       inference: {
         maxTokens: maxTokens ?? usualLimit(budget),
         // Models that think refuse both.
-        temperature: budget === undefined ? number(body['temperature']) : undefined,
+        temperature: budget === undefined ? limitedTemperature(body['temperature'], notes) : undefined,
         topP: budget === undefined ? number(body['top_p']) : undefined,
       },
       additional: budget === undefined ? {} : { thinking: { type: 'enabled', budget_tokens: budget } },
