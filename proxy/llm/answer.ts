@@ -182,7 +182,6 @@ export class LlmAnswer {
     const source = trace === null ? plain : recordBody(plain, trace, { stage: RAW, limit: limitBytes });
     const guard = service.guards.stream?.(this.#exchange, type, response.headers.clone()) ?? null;
     const gathered = this.#gathers ? new GatheredContents(guard === null ? upstream : type) : null;
-    guard?.tell(gathered);
     const stream = new LlmStream({
       facts: this.#facts,
       upstream: wireFormat(upstream),

@@ -46,7 +46,9 @@ export class LlmStream {
   }
 
   follow(output: StreamOutput): StreamFollower {
-    const writer = this.#options.guard?.to(output) ?? writerTo(output);
+    const { guard, client } = this.#options;
+    guard?.tell({ event: (name, data) => this.#leaves(client, name, data) });
+    const writer = guard?.to(output) ?? writerTo(output);
     return {
       event: (name, data) => this.#event(name, data, writer),
       fault: (type, data) => {
@@ -88,13 +90,19 @@ export class LlmStream {
   }
 
   #tell(name: string | null, data: JsonObject): void {
-    const { upstream, facts, gathered, guard } = this.#options;
+    const { upstream, facts, guard } = this.#options;
     this.#first = false;
     const told = upstream.told(name, data);
     if (told !== null) overwrite(facts, told);
     // A guard tells what it lets leave.
-    if (!guard) gathered?.event(name, data);
-    if (this.#textCame || (upstream.delta(name, data) ?? '') === '') return;
+    if (!guard) this.#leaves(upstream, name, data);
+  }
+
+  /** What somebody reads leaves with the next bytes. */
+  #leaves(format: WireFormat, name: string | null, data: JsonObject): void {
+    const { facts, gathered } = this.#options;
+    gathered?.event(name, data);
+    if (this.#textCame || (format.delta(name, data) ?? '') === '') return;
     this.#textCame = true;
     facts.pace.textCame();
   }

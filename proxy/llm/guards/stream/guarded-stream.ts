@@ -60,7 +60,7 @@ export class GuardedStream implements EventWriter {
   }
 
   /** Hears what leaves. */
-  tell(hearer: Hearer | null): void {
+  tell(hearer: Hearer): void {
     this.#told = hearer;
   }
 
