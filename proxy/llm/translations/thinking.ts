@@ -23,6 +23,15 @@ export function thinkingBudget(effort: string | undefined): number | undefined {
   return effort === undefined || !Object.hasOwn(BUDGETS, effort) ? undefined : BUDGETS[effort];
 }
 
+/** The least that Claude thinks with. */
+const LEAST_BUDGET = 1024;
+
+/** As much of a budget as a limit of the client's leaves; undefined when that is too little to think with. */
+export function budgetWithin(budget: number, limit: number | undefined): number | undefined {
+  const kept = limit === undefined ? budget : Math.min(budget, limit - 1);
+  return kept < LEAST_BUDGET ? undefined : kept;
+}
+
 /**
  * Whether a chat goes on with results of calls before which the model's thoughts are missing, as when its client does not know
  * of them. Claude refuses to think on then.

@@ -6,7 +6,7 @@ import { alternating, cachedConverseBody, textFormat } from '../converse/request
 import type { SafeNames } from '../converse/safe-names.ts';
 import { any, auto, chosen, toolSpec, type ToolChoice, unforced } from '../converse/tool-config.ts';
 import { limitedTemperature } from '../temperature.ts';
-import { lacksThoughts, thinkingBudget, usualLimit } from '../thinking.ts';
+import { budgetWithin, lacksThoughts, thinkingBudget, usualLimit } from '../thinking.ts';
 import { noteUncarried } from '../uncarried.ts';
 import { turns } from './messages.ts';
 
@@ -31,9 +31,9 @@ export function converseRequest(body: JsonObject, facts: RequestFacts, tools: Sa
   noteUncarried(body, CARRIED, notes);
   const messages = objects(body['messages']);
   const system = systemText(messages);
-  const budget = thinking(body, messages, notes);
-  if (budget !== undefined) noteSampling(body, notes);
   const limit = number(body['max_completion_tokens']) ?? number(body['max_tokens']);
+  const budget = thinking(body, { messages, limit }, notes);
+  if (budget !== undefined) noteSampling(body, notes);
   // Without thoughts, the service's own limit holds.
   if (limit === undefined && budget !== undefined) notes.added('inferenceConfig.maxTokens');
   const declared = toolSpecs(objects(body['tools']), tools, notes);
@@ -60,11 +60,19 @@ export function converseRequest(body: JsonObject, facts: RequestFacts, tools: Sa
   );
 }
 
-function thinking(body: JsonObject, messages: readonly JsonObject[], notes: Notes): number | undefined {
-  const budget = thinkingBudget(text(body['reasoning_effort']));
-  if (budget === undefined || !lacksThoughts(messages)) return budget;
-  notes.dropped('reasoning_effort', 'the thoughts before the last calls are missing');
-  return undefined;
+interface Chat {
+  readonly messages: readonly JsonObject[];
+  readonly limit: number | undefined;
+}
+
+function thinking(body: JsonObject, { messages, limit }: Chat, notes: Notes): number | undefined {
+  const wanted = thinkingBudget(text(body['reasoning_effort']));
+  if (wanted === undefined) return undefined;
+  const lacking = lacksThoughts(messages);
+  const budget = lacking ? undefined : budgetWithin(wanted, limit);
+  if (lacking) notes.dropped('reasoning_effort', 'the thoughts before the last calls are missing');
+  else if (budget === undefined) notes.dropped('reasoning_effort', 'max_tokens leaves no room to think');
+  return budget;
 }
 
 function noteSampling(body: JsonObject, notes: Notes): void {

@@ -6,7 +6,7 @@ import { SafeNames } from '../converse/safe-names.ts';
 import { dataUrl } from '../data-url.ts';
 import { toolInput } from '../message-answer.ts';
 import { limitedTemperature } from '../temperature.ts';
-import { lacksThoughts, thinkingBudget, usualLimit } from '../thinking.ts';
+import { budgetWithin, lacksThoughts, thinkingBudget, usualLimit } from '../thinking.ts';
 import { inputSchema } from '../tool-schema.ts';
 import { noteUncarried } from '../uncarried.ts';
 
@@ -240,8 +240,8 @@ function thinking(
     notes.dropped('reasoning_effort', 'the thoughts before the last calls are missing');
     return undefined;
   }
-  const budget = limit === undefined ? wanted : Math.min(wanted, limit - 1);
-  if (budget < 1024) {
+  const budget = budgetWithin(wanted, limit);
+  if (budget === undefined) {
     notes.dropped('reasoning_effort', 'max_tokens leaves no room to think');
     return undefined;
   }

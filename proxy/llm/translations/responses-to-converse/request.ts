@@ -5,7 +5,7 @@ import { alternating, cachedConverseBody, textFormat, type Turn } from '../conve
 import type { SafeNames } from '../converse/safe-names.ts';
 import { any, auto, chosen, toolSpec, type ToolChoice, unforced } from '../converse/tool-config.ts';
 import { limitedTemperature } from '../temperature.ts';
-import { thinkingBudget, usualLimit } from '../thinking.ts';
+import { budgetWithin, thinkingBudget, usualLimit } from '../thinking.ts';
 import { noteUncarried } from '../uncarried.ts';
 import { conversation } from './items.ts';
 
@@ -60,10 +60,16 @@ function thinking(body: JsonObject, messages: readonly Turn[], notes: Notes): nu
   const reasoning = object(body['reasoning']) ?? {};
   noteUncarried(reasoning, new Set(['effort']), notes, 'reasoning.');
   const own = number(object(body['vendor_extensions'])?.['thinking_budget_tokens']);
-  const budget = own ?? thinkingBudget(text(reasoning['effort']));
-  if (budget === undefined) return undefined;
+  const wanted = own ?? thinkingBudget(text(reasoning['effort']));
+  if (wanted === undefined) return undefined;
   if (lacksThoughts(messages)) {
     notes.dropped('reasoning.effort', 'the thoughts before the last calls are missing');
+    return undefined;
+  }
+  // A client that has said how much to think is to hear what is wrong with it.
+  const budget = own ?? budgetWithin(wanted, number(body['max_output_tokens']));
+  if (budget === undefined) {
+    notes.dropped('reasoning.effort', 'max_output_tokens leaves no room to think');
     return undefined;
   }
   for (const field of ['temperature', 'top_p'])

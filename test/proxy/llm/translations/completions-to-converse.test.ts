@@ -154,9 +154,9 @@ describe('settings', () => {
   });
 
   test('of thinking take the place of sampling', () => {
-    const { body, dropped } = converse({ reasoning_effort: 'high', temperature: 0.2, max_tokens: 100 });
+    const { body, dropped } = converse({ reasoning_effort: 'high', temperature: 0.2, max_tokens: 9000 });
     expect(body).toMatchObject({
-      inferenceConfig: { maxTokens: 100 },
+      inferenceConfig: { maxTokens: 9000 },
       additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 4096 } },
     });
     expect(body['inferenceConfig']).not.toHaveProperty('temperature');

@@ -129,11 +129,25 @@ describe('a model that thinks without a limit of the client’s', () => {
     expect(begin(completionsToConverse, { model: 'm', messages }).body).not.toHaveProperty('inferenceConfig');
   });
 
-  test('thinks as much as a limit of the client’s allows', () => {
-    const asked = { model: 'm', reasoning_effort: 'high', max_tokens: 2000, messages };
-    expect(begin(completionsToMessages, asked).body).toMatchObject({
-      max_tokens: 2000,
-      thinking: { budget_tokens: 1999 },
-    });
+  test.each([
+    [2000, 1999],
+    [1024, undefined],
+    [100, undefined],
+  ])('thinks as much as a limit of the client’s allows: %p', (limit, budget) => {
+    const asked = { model: 'm', reasoning_effort: 'high', max_tokens: limit, messages };
+    const thinking = budget === undefined ? undefined : { type: 'enabled', budget_tokens: budget };
+    const notes = new KeptNotes();
+    const message = begin(completionsToMessages, asked, { notes }).body;
+    expect([message['max_tokens'], message['thinking']]).toEqual([limit, thinking]);
+    const additional = thinking === undefined ? undefined : { thinking };
+    for (const { body } of [
+      begin(completionsToConverse, asked, { notes }),
+      begin(responsesToConverse, { model: 'm', reasoning: { effort: 'high' }, max_output_tokens: limit, input: 'Hi' }),
+    ]) {
+      expect(body['inferenceConfig']).toEqual({ maxTokens: limit });
+      expect(body['additionalModelRequestFields']).toEqual(additional);
+    }
+    const told = notes.lines.filter((line) => line === '- reasoning_effort (max_tokens leaves no room to think)');
+    expect(told).toHaveLength(budget === undefined ? 2 : 0);
   });
 });
