@@ -1,14 +1,13 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../exchange/attributes.ts';
+import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
 import { bool, compact, list, number, object, objects, text } from '../../json.ts';
 import { joinedText } from '../../formats/completions/text.ts';
 import type { Notes } from '../contract.ts';
 import { SafeNames } from '../converse/safe-names.ts';
-import { dataUrl } from '../data-url.ts';
-import { toolInput } from '../message-answer.ts';
 import { limitedTemperature } from '../temperature.ts';
 import { budgetWithin, lacksThoughts, thinkingBudget, usualLimit } from '../thinking.ts';
 import { inputSchema } from '../tool-schema.ts';
 import { noteUncarried } from '../uncarried.ts';
+import { noteOthers, turn } from './messages.ts';
 
 /** Fields that have a place in the other format, whatever it is called. */
 const CARRIED = new Set([
@@ -74,112 +73,6 @@ function systemText(messages: readonly JsonObject[], notes: Notes): string {
     if (part !== '') system = system === '' ? part : `${system}\n${part}`;
   });
   return system;
-}
-
-/** Where only texts have a place. */
-function noteOthers(content: JsonValue | undefined, path: string, notes: Notes): void {
-  objects(content).forEach((part, index) => {
-    if (text(part['text']) === undefined) notes.dropped(`${path}[${index}]`, String(part['type']));
-  });
-}
-
-// ── messages ──
-
-interface Context {
-  readonly notes: Notes;
-  /** Whether the model is to think: only then it takes back what it thought before. */
-  readonly thoughts: boolean;
-  /** Ids of calls: those of other services may have characters that Anthropic refuses. */
-  readonly ids: SafeNames;
-}
-
-function turn(message: JsonObject, path: string, context: Context): readonly JsonObject[] {
-  const { notes } = context;
-  const content = message['content'];
-  if (message['name'] !== undefined && message['role'] !== 'system') notes.dropped(`${path}.name`);
-  switch (message['role']) {
-    case 'system':
-    case 'developer':
-      return [];
-    case 'assistant':
-      if (object(message['function_call']) !== undefined) notes.dropped(`${path}.function_call`);
-      if (object(message['audio']) !== undefined) notes.dropped(`${path}.audio`);
-      return withContent('assistant', [
-        ...thought(message, path, context),
-        ...parts(content, path, notes),
-        ...textBlock(text(message['refusal']) ?? ''),
-        ...toolUses(message, path, context),
-      ]);
-    case 'tool':
-      return withContent('user', [toolResult(message, path, context)]);
-    default:
-      return withContent('user', parts(content, path, notes));
-  }
-}
-
-/** Nobody but the model that signed it takes a thought back, and none without its signature. */
-function thought(message: JsonObject, path: string, { notes, thoughts }: Context): readonly JsonObject[] {
-  const said = text(message['reasoning_content']) ?? '';
-  const signature = text(message['reasoning_signature']) ?? '';
-  if (said === '') return [];
-  if (thoughts && signature !== '') return [{ type: 'thinking', thinking: said, signature }];
-  notes.dropped(`${path}.reasoning_content`);
-  return [];
-}
-
-/** A message without anything in it is none. */
-function withContent(role: 'user' | 'assistant', content: readonly JsonObject[]): readonly JsonObject[] {
-  return content.length === 0 ? [] : [{ role, content }];
-}
-
-function parts(content: JsonValue | undefined, path: string, notes: Notes): readonly JsonObject[] {
-  if (typeof content === 'string') return textBlock(content);
-  return objects(content).flatMap((part, index) => {
-    switch (part['type']) {
-      case 'text':
-        return textBlock(text(part['text']) ?? '');
-      case 'refusal':
-        return textBlock(text(part['refusal']) ?? '');
-      case 'image_url':
-        return imageBlock(text(object(part['image_url'])?.['url']) ?? '');
-      default:
-        notes.dropped(`${path}.content[${index}]`, String(part['type']));
-        return [];
-    }
-  });
-}
-
-function textBlock(value: string): readonly JsonObject[] {
-  return value.trim() === '' ? [] : [{ type: 'text', text: value }];
-}
-
-function imageBlock(url: string): readonly JsonObject[] {
-  const data = dataUrl(url);
-  const source =
-    data === undefined ? { type: 'url', url } : { type: 'base64', media_type: data.mediaType, data: data.base64 };
-  return [{ type: 'image', source }];
-}
-
-function toolUses(message: JsonObject, path: string, { notes, ids }: Context): readonly JsonObject[] {
-  return objects(message['tool_calls']).map((call, index) => {
-    const custom = object(call['custom']);
-    const fn = object(call['function']) ?? custom;
-    const said = custom === undefined ? toolInput(text(fn?.['arguments']) ?? '') : (custom['input'] ?? '');
-    // Anthropic takes nothing but objects.
-    const input = isJsonObject(said) && custom === undefined ? said : { input: said };
-    if (input !== said) notes.renamed(`${path}.tool_calls[${index}]`, 'input.input, since it is no JSON object');
-    return { type: 'tool_use', id: ids.of(text(call['id']) ?? ''), name: text(fn?.['name']) ?? '', input };
-  });
-}
-
-function toolResult(message: JsonObject, path: string, { notes, ids }: Context): JsonObject {
-  const { content } = message;
-  noteOthers(content, `${path}.content`, notes);
-  const result =
-    list(content) === undefined
-      ? (text(content) ?? '')
-      : objects(content).flatMap((part) => textBlock(text(part['text']) ?? ''));
-  return { type: 'tool_result', tool_use_id: ids.of(text(message['tool_call_id']) ?? ''), content: result };
 }
 
 // ── settings ──

@@ -97,6 +97,27 @@ describe('a chat completion for Anthropic', () => {
     expect(ask(called(call)).body).toMatchObject({ messages: [{}, { content: [{ type: 'tool_use', input }] }, {}] });
   });
 
+  test.each([
+    ['application/pdf', { type: 'base64', media_type: 'application/pdf', data: 'aGk=' }],
+    ['text/plain', { type: 'text', media_type: 'text/plain', data: 'hi' }],
+  ])('has files that come with their bytes: %s', (mediaType, source) => {
+    const file = { filename: 'notes', file_data: `data:${mediaType};base64,aGk=` };
+    const { body } = ask({ messages: [{ role: 'user', content: [{ type: 'file', file }] }] });
+    expect(body).toMatchObject({ messages: [{ content: [{ type: 'document', source, title: 'notes' }] }] });
+    expect(messagesCheck(body)).toBeNull();
+  });
+
+  test.each([{ file_id: 'file-1' }, { file_data: 'data:image/tiff;base64,aGk=' }, { file_data: 'aGk=' }])(
+    'tells of files that it cannot have: %j',
+    (file) => {
+      const content = [
+        { type: 'text', text: 'Read' },
+        { type: 'file', file },
+      ];
+      expect(ask({ messages: [{ role: 'user', content }] }).notes).toContain('- messages[0].content[1] (file)');
+    },
+  );
+
   test('has the same id for a call and its result', () => {
     expect(ask(called(functionCall('a:1/b', '{}'))).body).toMatchObject({
       messages: [{}, { content: [{ id: 'a_1_b' }] }, { content: [{ tool_use_id: 'a_1_b' }] }],
