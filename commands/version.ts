@@ -81,7 +81,7 @@ function pairs(
 }
 
 /** Before 1.0 a minor version may change the protocol, from then on a major one. */
-export function skewNote(client: string, server: string): string | null {
+function skewNote(client: string, server: string): string | null {
   const [ours, theirs] = [client, server].map((version) => /^v?(\d+)\.(\d+)/.exec(version));
   if (ours === null || ours === undefined || theirs === null || theirs === undefined) return null;
   const same = ours[1] === theirs[1] && (ours[1] !== '0' || ours[2] === theirs[2]);

@@ -29,7 +29,7 @@ function unexpectedWords(args: readonly unknown[], thrown: Errors.CLIError, usag
 }
 
 /** Every spelling of every flag of the command, with dashes. */
-export function flagNames(command: Pick<Command.Loadable, 'flags'>): readonly string[] {
+function flagNames(command: Pick<Command.Loadable, 'flags'>): readonly string[] {
   return Object.values(command.flags).flatMap((flag) => [
     `--${flag.name}`,
     ...(flag.aliases ?? []).map((alias) => `--${alias}`),

@@ -99,7 +99,7 @@ function explainMissing(error: unknown, kind: ProfileKind): unknown {
 }
 
 /** `gwctl-cpu-20260102-030405.pb.gz`, in local time. */
-export function defaultName(kind: ProfileKind, now: Date): string {
+function defaultName(kind: ProfileKind, now: Date): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
   const time = `${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`;

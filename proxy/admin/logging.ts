@@ -4,7 +4,7 @@ import { text, type Endpoint, type EndpointReply } from './endpoint.ts';
 import type { LogLevels } from './log-levels.ts';
 
 /** A day: a change that is to stay longer can as well be made without an end. */
-export const longestChangeMs = 86_400_000;
+const longestChangeMs = 86_400_000;
 
 const USAGE = `usage: POST /logging?level=LEVELS   adds levels to the filter
        POST /logging?reset            back to the levels of the start

@@ -93,7 +93,7 @@ function readPreamble(socket: Duplex, done: PreambleRead): void {
 }
 
 /** Bytes of the header in front of the request, 0 without one, null when it is malformed. */
-export function preambleLength(bytes: Buffer): number | 'more' | null {
+function preambleLength(bytes: Buffer): number | 'more' | null {
   if (startsLike(bytes, V2_SIGNATURE)) {
     if (bytes.byteLength < 16) return 'more';
     const length = 16 + bytes.readUInt16BE(14);

@@ -62,10 +62,6 @@ export class EndpointStore {
     return row === undefined ? undefined : this.#view.spending(row);
   }
 
-  *entries(nowMs: number): Generator<readonly [identity: string, info: EndpointInfo]> {
-    for (const [identity, row] of this.#ledger.entries()) yield [identity, this.#view.describe(row, nowMs)];
-  }
-
   #reset(row: number): void {
     const memory = this.#memory;
     this.#endEviction(row);

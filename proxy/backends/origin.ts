@@ -20,16 +20,7 @@ export interface OriginSettings {
 /** A proxy that origins are reached through; `key` tells it from others and never holds a secret. */
 export type ProxyWay = Omit<OriginProxy, 'mode'> & { readonly key: string };
 
-/** Where and how to connect, by the HTTP version that its policies force (none: `auto`). Throws a `GwError` for unusable TLS. */
-export function compileOrigin(address: OriginAddress, settings: OriginSettings): Origin {
-  const version = settings.http?.version;
-  return new OriginTemplate(settings).http(
-    address,
-    version === undefined ? 'auto' : version === 'HTTP/2.0' ? 'http2' : 'http1',
-  );
-}
-
-/** Makes the origins of backends that share their settings; what can be computed once, is. */
+/** Makes the origins of backends that share their settings; what can be computed once, is. Throws a `GwError` for unusable TLS. */
 export class OriginTemplate {
   readonly #settings: OriginSettings;
   readonly #suffix: string;

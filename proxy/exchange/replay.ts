@@ -3,7 +3,7 @@ import type { Headers } from './headers.ts';
 import { HoldingBody } from './holding-body.ts';
 
 /** What is kept of a request body for another attempt. */
-export const REPLAY_LIMIT_BYTES = 64 * 1024;
+const REPLAY_LIMIT_BYTES = 64 * 1024;
 
 /**
  * A request body that can be sent again: what flows is recorded up to a limit. Each attempt gets its own body; the one

@@ -4,7 +4,7 @@ import { emptyBody } from '../exchange/body.ts';
 import { Headers } from '../exchange/headers.ts';
 
 /** The status that stands for the answer of a backend that is not called. */
-export const ASSUMED_STATUS = 200;
+const ASSUMED_STATUS = 200;
 
 /** Pools without connections: every call is answered with an empty 200. */
 export class DryPools implements UpstreamPools {

@@ -58,10 +58,6 @@ export class Http1Client implements BodySource {
     socket.on('close', this.#onClose);
   }
 
-  get inFlight(): boolean {
-    return this.#request !== null;
-  }
-
   /** Idle, open, and both sides want to keep it. */
   get reusable(): boolean {
     return this.#request === null && this.#keepAlive && !this.#closed;

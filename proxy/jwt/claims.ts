@@ -2,7 +2,7 @@ import type { JwtProvider } from '../../src/config/ir/index.ts';
 import type { JsonObject, JsonValue } from '../exchange/attributes.ts';
 
 /** Clocks differ: a token lives this much longer, and begins this much earlier. */
-export const LEEWAY_S = 60;
+const LEEWAY_S = 60;
 
 /** Who is trusted, and which claims are asked for. */
 export type Expected = Pick<JwtProvider, 'issuer' | 'audiences' | 'requiredClaims'>;

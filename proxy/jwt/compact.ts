@@ -1,7 +1,7 @@
 import type { JsonObject } from '../exchange/attributes.ts';
 
 /** Longer texts are not looked at. */
-export const MAX_TOKEN_CHARACTERS = 16 * 1024;
+const MAX_TOKEN_CHARACTERS = 16 * 1024;
 
 /** RFC 7515 section 7.1; the signature is empty for tokens that have none. */
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]*)$/;

@@ -3,9 +3,6 @@ import type { Path } from './walk.ts';
 
 export type LintSeverity = 'info' | 'warning' | 'error';
 
-/** The least and the most serious last; a threshold compares positions. */
-export const lintSeverities: readonly LintSeverity[] = ['info', 'warning', 'error'];
-
 /** What a rule has found, still without its place in the text. */
 export interface Found {
   /** Of the raw value. */

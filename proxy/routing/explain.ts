@@ -73,7 +73,7 @@ function viewOf(request: RoutedRequest, isSensitive: (name: string) => boolean):
 }
 
 /** The most specific hostname of the route that fits; empty for a route of any host, undefined when none fits. */
-export function fittingHostname(route: HttpRoute, host: string): string | undefined {
+function fittingHostname(route: HttpRoute, host: string): string | undefined {
   if (route.hostnames.length === 0) return '';
   const fitting = route.hostnames.map(normalHostname).filter((hostname) => hostnameFits(hostname, host));
   return fitting.sort((a, b) => hostnameRank(a) - hostnameRank(b))[0];

@@ -69,10 +69,6 @@ export class RowLedger {
     return this.#held.get(identity)?.row;
   }
 
-  *entries(): Generator<readonly [identity: string, row: number]> {
-    for (const [identity, { row }] of this.#held) yield [identity, row];
-  }
-
   #take(): number {
     if (this.#next < this.#options.rows) {
       this.#next += 1;

@@ -88,7 +88,7 @@ function issuesOf(error: unknown): ConfigError[] {
 }
 
 /** Paths of the values that differ, two levels deep. */
-export function changedKeys(before: unknown, after: unknown, path: string): string[] {
+function changedKeys(before: unknown, after: unknown, path: string): string[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   if (!isPlain(before) || !isPlain(after) || path.split('.').length > 2) return [path];
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);

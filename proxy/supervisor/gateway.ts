@@ -2,7 +2,6 @@ import type { ConfigStatus } from '../../src/admin/protocol/status.ts';
 import type { GatewayConfig, ProcessConfig } from '../../src/config/ir/index.ts';
 import { GwError, messageOf } from '../../src/shared/errors.ts';
 import { Logger, type Log } from '../../src/shared/log.ts';
-import type { AdminCall, AdminReply } from '../admin/admin-call.ts';
 import { reserveAll } from '../shared-rows/reserved-rows.ts';
 import { logControl, LogLevels } from '../admin/log-levels.ts';
 import { AdminRouter } from '../admin/router.ts';
@@ -167,11 +166,6 @@ export class Gateway {
   /** Reads the configuration again and makes it live in every thread, or nowhere. */
   reload(): Promise<ReloadResult> {
     return this.#queue.coalesced(() => this.#reload());
-  }
-
-  /** Answers like the admin interface, for requests that come another way. */
-  handleAdminRequest(call: AdminCall): Promise<AdminReply> {
-    return this.#router.call(call);
   }
 
   /**

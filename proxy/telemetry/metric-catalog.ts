@@ -18,7 +18,7 @@ export const REQUEST_LABELS: readonly string[] = ['backend', 'protocol', 'method
 const CONNECTION_LABELS = ['bind', 'gateway', 'listener', 'protocol'];
 
 /** Of the metrics of language models. */
-export const GEN_AI_LABELS: readonly string[] = [
+const GEN_AI_LABELS: readonly string[] = [
   'gen_ai_operation_name',
   'gen_ai_system',
   'gen_ai_request_model',

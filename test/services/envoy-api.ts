@@ -18,7 +18,7 @@ let loaded: protobuf.Root | null = null;
  * The public definitions of the services that policies call, as their own library reads them: what the gateway's codecs
  * are held against. The copy is older than some fields of external processing and rate limits; those are added here.
  */
-export function envoyApi(): protobuf.Root {
+function envoyApi(): protobuf.Root {
   if (loaded !== null) return loaded;
   const root = new protobuf.Root();
   root.resolvePath = (_origin, target) => {

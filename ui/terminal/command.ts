@@ -72,7 +72,7 @@ export function choiceRow(keys: string, title: string, { chosen, width }: { chos
 }
 
 /** A key as a person reads it. */
-export function keyName(key: string): string {
+function keyName(key: string): string {
   return { down: '↓', up: '↑', left: '←', right: '→', enter: '⏎' }[key] ?? key;
 }
 

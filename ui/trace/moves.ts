@@ -45,7 +45,7 @@ export function moveToMatch(state: TraceState, step: 1 | -1): TraceState {
   return state.focus === 'detail' ? moveToDetailMatch(state, step) : moveToRowMatch(state, step);
 }
 
-export function selectRow(state: TraceState, row: number, attached: boolean): TraceState {
+function selectRow(state: TraceState, row: number, attached: boolean): TraceState {
   const selection = selectionAt(state, clampIndex(row, rowCount(state)));
   return selection === undefined ? state : { ...state, selection, attached: attached && row >= rowCount(state) - 1 };
 }

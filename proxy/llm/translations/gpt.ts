@@ -1,7 +1,7 @@
 const NUMBERED = /^gpt-(\d+)(?:\.(\d+))?(?=$|-)/;
 
 /** The version in the name of a GPT model; undefined for other models, and for names without a number (`gpt-oss`). */
-export function gptVersion(model: string): { readonly major: number; readonly minor: number } | undefined {
+function gptVersion(model: string): { readonly major: number; readonly minor: number } | undefined {
   const match = NUMBERED.exec(model);
   return match === null ? undefined : { major: Number(match[1]), minor: Number(match[2] ?? 0) };
 }

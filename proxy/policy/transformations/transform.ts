@@ -120,7 +120,7 @@ function latin1(text: string): string {
 }
 
 /** The length is written from the body. */
-export function replaceBody(message: Transformed, bytes: Uint8Array | null): void {
+function replaceBody(message: Transformed, bytes: Uint8Array | null): void {
   message.body.cancel();
   message.body = bytes === null || bytes.byteLength === 0 ? emptyBody : new BufferedBody(bytes);
   message.headers.remove('content-length');

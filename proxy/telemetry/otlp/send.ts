@@ -90,7 +90,7 @@ function failed(error: unknown): Sent {
 }
 
 /** `Retry-After` in milliseconds, seconds or a date (RFC 9110 section 10.2.3); null when it says nothing. */
-export function retryAfterMs(text: string | undefined, nowMs: number): number | null {
+function retryAfterMs(text: string | undefined, nowMs: number): number | null {
   if (text === undefined) return null;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
   const date = Date.parse(text);

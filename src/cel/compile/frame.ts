@@ -1,7 +1,7 @@
 import { CelError, type Result } from '../value/value.ts';
 
 /** One step is a microsecond or less of work, so that no evaluation takes much longer than a tenth of a second. */
-export const MAX_STEPS = 100_000;
+const MAX_STEPS = 100_000;
 
 const NO_SLOTS: Result[] = [];
 

@@ -68,7 +68,7 @@ function decodeUrl(value: Value): Result {
 }
 
 /** Percent signs without two digits stay as they are; undefined when what comes out is not UTF-8. */
-export function percentDecode(text: string): string | undefined {
+function percentDecode(text: string): string | undefined {
   if (!text.includes('%')) return text;
   const source = Buffer.from(text);
   const bytes = Buffer.alloc(source.length);

@@ -115,11 +115,6 @@ export function parseInteger(text: string): bigint | undefined {
   return text.length <= 20 && /^[+-]?[0-9]+$/.test(text) ? BigInt(text.replace('+', '')) : undefined;
 }
 
-/** A value that has to be an int small enough to count with; for positions and numbers of pieces. */
-export function smallInt(value: Value): number | undefined {
-  return typeof value === 'number' ? value : undefined;
-}
-
 export function negate(value: Value): Result {
   if (typeof value === 'number') return 0 - value;
   if (typeof value === 'bigint') return intOf(-value);

@@ -156,7 +156,7 @@ function valueAt(root: unknown, path: Path): unknown {
 }
 
 /** Whether the value at a path, or anything above it, is secret by its schema. */
-export function isSecretAt(schema: z.core.$ZodType, path: Path, root: unknown): boolean {
+function isSecretAt(schema: z.core.$ZodType, path: Path, root: unknown): boolean {
   let at: readonly z.core.$ZodType[] = [schema];
   let value = root;
   for (const [index, part] of path.entries()) {

@@ -19,7 +19,7 @@ export type DefaultConfig =
   | { readonly kind: 'dynamic'; readonly path: string };
 
 /** What a new installation begins with. */
-export const STARTER_CONFIG = `# yaml-language-server: $schema=gwctl.schema.json
+const STARTER_CONFIG = `# yaml-language-server: $schema=gwctl.schema.json
 #
 # Editors check this file against the schema once it lies beside it: gwctl schema > gwctl.schema.json
 # \`gwctl proxy validate\` checks it too. To go on, add a route, for example:

@@ -82,7 +82,7 @@ function filled({ providers }: CatalogSpec): ModelCatalog {
 }
 
 /** Later ones win: rate by rate, tiers as a whole, tags together. */
-export function mergeCatalogs(catalogs: readonly ModelCatalog[]): ModelCatalog {
+function mergeCatalogs(catalogs: readonly ModelCatalog[]): ModelCatalog {
   const providers = new Map<string, Map<string, ModelPrices>>();
   for (const catalog of catalogs)
     for (const [identity, models] of Object.entries(catalog.providers)) {

@@ -118,7 +118,7 @@ export const pemSource = z.union([z.string().min(1), fromFile], expected('the pa
   description: 'Path of a PEM file (relative to the configuration file), `{file: path}`, or the PEM text itself.',
 });
 
-export const fileOrInline = z
+const fileOrInline = z
   .union([z.string(), fromFile], expected('a text, or {file: path}'))
   .meta({ id: 'FileOrInline', description: 'The text itself, or `{file: path}`.' });
 

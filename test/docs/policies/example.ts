@@ -23,7 +23,7 @@ export interface Try {
 
 const SCHEMA_LINE = '# yaml-language-server: $schema=../../schema/gwctl.schema.json';
 
-export function examplePath(policy: string): string {
+function examplePath(policy: string): string {
   return `examples/policies/${policy}.yaml`;
 }
 

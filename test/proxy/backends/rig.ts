@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer as createNetServer, type Server, type Socket } from 'node:net';
 
 import type { Resolver } from '../../../proxy/backends/dns.ts';
-import { compileOrigin } from '../../../proxy/backends/origin.ts';
+import { OriginTemplate } from '../../../proxy/backends/origin.ts';
 import { TlsContexts } from '../../../proxy/backends/origin-tls.ts';
 import { createUpstreamPools, type PoolSet, type UpstreamPoolsOptions } from '../../../proxy/backends/pools.ts';
 import type { Origin, OriginAddress, UpstreamRequest, UpstreamResponse } from '../../../proxy/backends/upstream.ts';
@@ -80,12 +80,17 @@ export interface OriginChoice {
 export function originOf(to: number | OriginAddress, choice: OriginChoice = {}): Origin {
   const address: OriginAddress = typeof to === 'number' ? { kind: 'tcp', host: '127.0.0.1', port: to } : to;
   const { connectTimeoutMs, ...rest } = choice;
-  return compileOrigin(address, {
+  const settings = {
     ...rest,
     ...(connectTimeoutMs === undefined ? {} : { tcp: { connectTimeoutMs } }),
     defaults: backendDefaults,
     contexts,
-  });
+  };
+  const version = choice.http?.version;
+  return new OriginTemplate(settings).http(
+    address,
+    version === undefined ? 'auto' : version === 'HTTP/2.0' ? 'http2' : 'http1',
+  );
 }
 
 export function requestTo(target: string, overrides: Partial<UpstreamRequest> = {}): UpstreamRequest {

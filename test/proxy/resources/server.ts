@@ -53,7 +53,7 @@ export class DocumentServer {
 const made = new Map<string, PublicJwk>();
 
 /** A public key of that id, the same one each time. */
-export function publicJwk(kid: string): PublicJwk {
+function publicJwk(kid: string): PublicJwk {
   let key = made.get(kid);
   if (key === undefined) {
     const exported = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });

@@ -67,7 +67,7 @@ export function gatewayConfig(process: Partial<ProcessConfig>, binds: readonly B
 }
 
 /** A source of configuration that a test changes by hand. */
-export class FakeProvider implements ConfigProvider {
+class FakeProvider implements ConfigProvider {
   readonly source = 'test.yaml';
   next: GatewayConfig | Error;
   text = 'a: 1';

@@ -44,7 +44,7 @@ export function errorType(status: number): string {
   return status >= 500 ? 'server_error' : 'invalid_request_error';
 }
 
-export function completionsUsage(value: JsonObject[string] | undefined): LlmUsage | undefined {
+function completionsUsage(value: JsonObject[string] | undefined): LlmUsage | undefined {
   const usage = object(value);
   if (usage === undefined) return undefined;
   const input = object(usage['prompt_tokens_details']);

@@ -18,7 +18,7 @@ export const converseWire: WireFormat = {
 };
 
 /** `inputTokens` leave out what the cache holds. */
-export function converseUsage(value: JsonValue | undefined): LlmUsage | undefined {
+function converseUsage(value: JsonValue | undefined): LlmUsage | undefined {
   const usage = object(value);
   return (
     usage && {

@@ -26,7 +26,7 @@ export const messagesWire: WireFormat = {
 const ENDS: ReadonlySet<string> = new Set(['message_stop', 'error']);
 
 /** By status (Anthropic API, "Errors"). */
-export function messagesErrorType(status: number): string {
+function messagesErrorType(status: number): string {
   switch (status) {
     case 401:
       return 'authentication_error';
@@ -50,7 +50,7 @@ export function messagesErrorType(status: number): string {
 }
 
 /** `input_tokens` leave out what the cache holds. */
-export function messagesUsage(value: JsonValue | undefined): LlmUsage | undefined {
+function messagesUsage(value: JsonValue | undefined): LlmUsage | undefined {
   const usage: JsonObject | undefined = object(value);
   return (
     usage && {

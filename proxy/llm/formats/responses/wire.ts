@@ -41,7 +41,7 @@ function told(response: JsonObject) {
   return { model: text(response['model']), usage: usage && { ...usage, serviceTier: text(response['service_tier']) } };
 }
 
-export function responsesUsage(value: JsonValue | undefined): LlmUsage | undefined {
+function responsesUsage(value: JsonValue | undefined): LlmUsage | undefined {
   const usage = object(value);
   if (usage === undefined) return undefined;
   const input = object(usage['input_tokens_details']);

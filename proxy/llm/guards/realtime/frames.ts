@@ -10,7 +10,7 @@ export interface FrameSink {
 }
 
 /** The frames cannot be read, or are larger than what is held. */
-export class FrameFault extends Error {
+class FrameFault extends Error {
   override readonly name = 'FrameFault';
 }
 

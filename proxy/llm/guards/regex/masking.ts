@@ -2,7 +2,7 @@ import type { Rule } from './rule.ts';
 import { Search, type Span } from './search.ts';
 
 /** How much of a stream is held back at most for a match that has not ended, characters. */
-export const MAX_HELD = 8192;
+const MAX_HELD = 8192;
 
 /**
  * Applies one rule to a text that comes in pieces. What leaves is what the rule makes of the whole text; only an end that

@@ -16,7 +16,7 @@ const KNOWN: readonly string[] = [
 ];
 
 /** The configured list, in which `default` stands for those that Bedrock is known to take; null is that list alone. */
-export function allowedBetas(configured: readonly string[] | null): ReadonlySet<string> {
+function allowedBetas(configured: readonly string[] | null): ReadonlySet<string> {
   if (configured === null) return new Set(KNOWN);
   return new Set(configured.flatMap((beta) => (beta === 'default' ? KNOWN : [beta])));
 }

@@ -97,4 +97,3 @@ export function ai<G extends z.ZodType>(guards: G) {
 }
 
 export type AiPolicySpec = z.output<ReturnType<typeof ai<ReturnType<typeof promptGuard>>>>;
-export type PromptCachingSpec = z.output<typeof promptCaching>;

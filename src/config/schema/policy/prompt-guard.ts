@@ -126,7 +126,7 @@ function azureOfResponses(connection: z.ZodType) {
   });
 }
 
-export const REJECTION_TEXT = 'The request was rejected due to inappropriate content';
+const REJECTION_TEXT = 'The request was rejected due to inappropriate content';
 
 const rejection = object('The answer to what is rejected.', {
   status: status(200).default(403),

@@ -16,5 +16,3 @@ export const retry = object(
   },
   'Retry',
 );
-
-export type RetrySpec = z.output<typeof retry>;

@@ -29,7 +29,7 @@ import { type Asked, countedOf, type Counted, type Script, scriptOf, tokensOf } 
 import { messages } from './anthropic.ts';
 import { ranked, vectorOf } from './openai.ts';
 
-export const bedrockDialect: Dialect = {
+const bedrockDialect: Dialect = {
   error: (_status, message) => ({ message }),
   errorHeaders: (status) => ({
     'x-amzn-errortype': ERRORS[status] ?? 'InternalServerException',
