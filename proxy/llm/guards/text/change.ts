@@ -41,14 +41,14 @@ export function mapObject(object: JsonObject, name: string, map: (value: JsonObj
   return mapField(object, name, (value) => (isJsonObject(value) ? map(value) : value));
 }
 
-/** Deeper values are left alone: nobody sends them for a good reason. */
-const MAX_DEPTH = 64;
-
-/** Every text in a value, however deep, and every number as it is written; those under the names in `except` stay. */
+/**
+ * Every text in a value, however deep, and every number as it is written; those under the names in `except` stay. Throws a
+ * `RangeError` for what is nested too deeply to be walked: nothing hides there.
+ */
 export function mapTexts(
   value: JsonValue,
   map: (text: string) => string,
-  { except = NOTHING, depth = 0 }: { readonly except?: ReadonlySet<string>; readonly depth?: number } = {},
+  how: { readonly except?: ReadonlySet<string> } = {},
 ): JsonValue {
   if (typeof value === 'string') return map(value);
   if (typeof value === 'number') {
@@ -56,22 +56,18 @@ export function mapTexts(
     const mapped = map(written);
     return mapped === written ? value : mapped;
   }
-  if (depth >= MAX_DEPTH) return value;
-  const deeper = { except, depth: depth + 1 };
-  if (Array.isArray(value)) return mapItems(value, (item) => mapTexts(item, map, deeper));
+  if (Array.isArray(value)) return mapItems(value, (item) => mapTexts(item, map, how));
   if (!isJsonObject(value)) return value;
   let changed: Record<string, JsonValue> | null = null;
   for (const [name, field] of Object.entries(value)) {
-    if (except.has(name)) continue;
-    const mapped = mapTexts(field, map, deeper);
+    if (how.except?.has(name) === true) continue;
+    const mapped = mapTexts(field, map, how);
     if (mapped === field) continue;
     changed ??= { ...value };
     changed[name] = mapped;
   }
   return changed ?? value;
 }
-
-const NOTHING: ReadonlySet<string> = new Set();
 
 /** How the text of one part of a message is read and replaced; null for what is no text. */
 export interface PartText {

@@ -368,3 +368,15 @@ test.each<[ChatFormat]>([['completions'], ['messages'], ['responses'], ['generat
     }
   },
 );
+
+/** A call whose arguments have a text that many levels down. */
+function nested(depth: number): JsonObject {
+  let input: JsonObject = { found: 'x' };
+  for (let level = 0; level < depth; level++) input = { in: [input] };
+  return { messages: [{ role: 'assistant', content: [{ type: 'tool_use', input }] }] };
+}
+
+test('a text is found however deep it is, and what is too deep to be looked at does not pass', () => {
+  expect(requestTexts('messages', nested(500))).toEqual(['toolInput: x']);
+  expect(() => requestTexts('messages', nested(50_000))).toThrow(RangeError);
+});
