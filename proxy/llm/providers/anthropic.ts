@@ -2,7 +2,7 @@ import type { Exchange } from '../../exchange/exchange.ts';
 import type { UpstreamFormat } from '../formats.ts';
 import type { RouteType } from '../route-type.ts';
 import { bearerOf, dropForeign, moveBearer } from './bearer.ts';
-import type { Plan, Provider, ProviderRequest, ProviderSettings } from './contract.ts';
+import type { Adapt, Plan, Provider, ProviderRequest, ProviderSettings } from './contract.ts';
 import { underPrefix } from './openai.ts';
 import { chatPlan, isChat, isOpaque, native, unsupported, upstreamOf } from './plan.ts';
 
@@ -39,10 +39,17 @@ function isBrowsers(name: string): boolean {
 
 /** What services that are made like Anthropic can do. */
 export function anthropicPlan({ routeType }: ProviderRequest): Plan {
-  if (isChat(routeType)) return chatPlan(routeType, ['messages']);
+  if (isChat(routeType)) return chatPlan(routeType, ['messages'], { messages: withoutVersion });
   if (isOpaque(routeType) || routeType === 'anthropicTokenCount') return native(null);
   return unsupported;
 }
+
+/** Clients of clouds write the version into the body; here it stands in a header, and nowhere else. */
+const withoutVersion: Adapt = (body) => {
+  if (body['anthropic_version'] === undefined) return body;
+  const { anthropic_version: _version, ...rest } = body;
+  return rest;
+};
 
 /** What follows the base path. */
 export function anthropicSuffix(type: UpstreamFormat | RouteType): string {

@@ -184,6 +184,29 @@ describe('bodies are put right', () => {
     expect(adapted({ service, type: 'completions', model }, body)).toEqual(expected);
   });
 
+  test.each([
+    ['openai', 'gpt-5', true],
+    ['azure', 'o3-mini', true],
+    ['openai', 'deepseek-reasoner', false],
+    ['custom', 'gpt-5', false],
+  ] as const)('%s, %s: thoughts that a client sends back are taken out: %s', (service, model, out) => {
+    const said = { role: 'assistant', content: 'x' };
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { ...said, reasoning_content: 'Hm', reasoning_signature: 's' },
+    ];
+    const body = { model, messages };
+    const expected = out ? { model, messages: [messages[0], said] } : body;
+    expect(adapted({ service, type: 'completions', model }, body)).toEqual(expected);
+  });
+
+  test.each(['anthropic', 'foundry'] as const)('%s has its version in no body', (service) => {
+    const body = { anthropic_version: 'vertex-2023-10-16', max_tokens: 5, messages: [] };
+    const rest = { max_tokens: 5, messages: [] };
+    expect(adapted({ service, type: 'messages', model: 'claude-x' }, body)).toEqual(rest);
+    expect(adapted({ service, type: 'messages', model: 'claude-x' }, rest)).toBe(rest);
+  });
+
   test('nothing is made anew that is right', () => {
     const body = { model: 'gpt-5', messages: [] };
     expect(adapted({ service: 'openai', type: 'completions', model: 'gpt-5' }, body)).toBe(body);
