@@ -13,7 +13,7 @@ import { peerOf } from '../backends/connect.ts';
 import { clientLeft, requestTimeout, systemClock, waitWithin } from '../exchange/wait.ts';
 import type { CallSpan } from '../telemetry/spans/request-span.ts';
 import type { RetryPlan } from '../policy/retry/compile.ts';
-import { runRequest } from '../policy/run.ts';
+import { type NamedStep, runRequest } from '../policy/run.ts';
 import { headerGrpcStatus, watchGrpcStatus } from './grpc-status.ts';
 import { dynamicTarget } from './dynamic-target.ts';
 import { callAdminRouter } from './internal.ts';
@@ -29,7 +29,7 @@ import type { UpstreamAnswer } from './upstream-answer.ts';
 const upstreamCallTimeout = refuse(504, 'Timeout', 'upstream call timeout');
 
 /** Calls the backend, again where the route's retry policy says so. Route policies are not run again, backend policies are. */
-export async function callUpstream(
+export function callUpstream(
   flight: InFlight,
   program: RouteProgram,
   backend: BackendProgram,
@@ -123,8 +123,11 @@ async function backOff(flight: InFlight, backoffMs: number): Promise<Refusal | n
 }
 
 /** One call: backend policies, the choice of an endpoint, the request out and the response head in. */
-async function attempt(flight: InFlight, backend: BackendProgram): Promise<UpstreamAnswer> {
-  if (backend.llm !== null) return attemptLlm(flight, backend, backend.llm);
+function attempt(flight: InFlight, backend: BackendProgram): Promise<UpstreamAnswer> {
+  return backend.llm === null ? attemptHttp(flight, backend) : attemptLlm(flight, backend, backend.llm);
+}
+
+async function attemptHttp(flight: InFlight, backend: BackendProgram): Promise<UpstreamAnswer> {
   const stopped = backend.pipeline.request.length === 0 ? null : await meetPolicies(flight, backend);
   if (stopped !== null) return stopped;
   const { resolved } = backend;
@@ -149,21 +152,29 @@ async function attemptLlm(flight: InFlight, backend: BackendProgram, llm: LlmBac
   if (outcome.kind !== 'next') exchange.lent?.withdraw(exchange.request);
   if (outcome.kind === 'fail') return { kind: 'refused', refusal: outcome.refusal, error: null };
   if (outcome.kind === 'respond') return { kind: 'policy', policy: outcome.policy, response: outcome.response };
-  const refused = await meetTokenLimits(flight, call);
+  const limits = limitsOfTokens(flight, call);
+  const refused = limits.length === 0 ? null : await meetTokenLimits(flight, limits);
   if (refused !== null) return refused;
   const answer = await dispatch(flight, program, { resolved: member.resolved(call.asked), affinity });
   if (answer.kind !== 'response') return answer;
-  const refusal = await call.answer(answer.response);
+  const taking = call.answer(answer.response);
+  const refusal = taking instanceof Promise ? await taking : taking;
   return refusal === null ? answer : { kind: 'refused', refusal, error: null };
 }
 
-/** Limits of tokens, once for all attempts; null when the call may be made. Counting tokens is free. */
-async function meetTokenLimits(flight: InFlight, { asked: { routeType } }: LlmCall): Promise<UpstreamAnswer | null> {
-  const { exchange, program } = flight;
-  const steps = program?.pipeline.tokens ?? [];
-  if (steps.length === 0 || flight.tokensAdmitted) return null;
-  if (routeType === 'anthropicTokenCount' || routeType === 'geminiCountTokens') return null;
-  const outcome = await runRequest(steps, exchange);
+/** Once for all attempts; counting tokens is free. */
+function limitsOfTokens(
+  { program, tokensAdmitted }: InFlight,
+  { asked: { routeType } }: LlmCall,
+): readonly NamedStep[] {
+  const free = tokensAdmitted || routeType === 'anthropicTokenCount' || routeType === 'geminiCountTokens';
+  return free ? [] : (program?.pipeline.tokens ?? []);
+}
+
+/** Null when the call may be made. */
+async function meetTokenLimits(flight: InFlight, limits: readonly NamedStep[]): Promise<UpstreamAnswer | null> {
+  const { exchange } = flight;
+  const outcome = await runRequest(limits, exchange);
   if (outcome.kind === 'fail') {
     exchange.lent?.withdraw(exchange.request);
     return { kind: 'refused', refusal: outcome.refusal, error: null };

@@ -13,6 +13,7 @@ import { chooseListener, hostOf, placementOf } from '../listener/choose.ts';
 import { runRequest, runResponse } from '../policy/run.ts';
 import type { LlmCall } from '../llm/call.ts';
 import type { ReadRequest } from '../llm/models/requested.ts';
+import type { ModelRouter } from '../llm/models/router.ts';
 import type { ReadOptions } from '../llm/read-body.ts';
 import { resolveDelegation } from '../routing/delegation.ts';
 import type { Matched } from '../routing/table.ts';
@@ -168,9 +169,17 @@ async function applyRoute(flight: InFlight): Promise<HttpResponse | null> {
   return forward(flight, program, flight.backend);
 }
 
-async function forward(flight: InFlight, program: RouteProgram, chosen: BackendProgram): Promise<HttpResponse | null> {
+function forward(flight: InFlight, program: RouteProgram, chosen: BackendProgram): Promise<HttpResponse | null> {
   const { models } = chosen;
   if (models === null) return forwardTo(flight, program, { backend: chosen, read: null });
+  return forwardToModel(flight, program, models);
+}
+
+async function forwardToModel(
+  flight: InFlight,
+  program: RouteProgram,
+  models: ModelRouter<BackendProgram>,
+): Promise<HttpResponse | null> {
   const resolution = await models.resolve(flight.exchange, readOptions(flight));
   if (resolution.kind === 'refused') return flight.refuse(resolution.refusal);
   if (resolution.kind === 'respond') return respondedBy(flight, 'models', resolution.response);

@@ -46,7 +46,8 @@ export class Exchange {
   deadlineAt: number | null = null;
   /** The client went away before its response was complete. */
   clientGone = false;
-  #goneListeners: Set<() => void> | null = null;
+  /** A few at most. */
+  #goneListeners: (() => void)[] | null = null;
   #endListeners: (() => void)[] | null = null;
   #queued: QueuedHeaders | null = null;
   #memory: Map<object, unknown> | null = null;
@@ -87,9 +88,9 @@ export class Exchange {
       listener();
       return () => {};
     }
-    this.#goneListeners ??= new Set();
-    this.#goneListeners.add(listener);
-    return () => this.#goneListeners?.delete(listener);
+    if (this.#goneListeners === null) this.#goneListeners = [listener];
+    else this.#goneListeners.push(listener);
+    return () => this.#forget(listener);
   }
 
   /**
@@ -113,6 +114,11 @@ export class Exchange {
     const listeners = this.#goneListeners;
     this.#goneListeners = null;
     if (listeners !== null) for (const listener of listeners) listener();
+  }
+
+  #forget(listener: () => void): void {
+    const at = this.#goneListeners?.indexOf(listener) ?? -1;
+    if (at !== -1) this.#goneListeners?.splice(at, 1);
   }
 }
 

@@ -91,8 +91,14 @@ export class Headers {
   }
 
   #removeAt(index: number): void {
-    this.names.splice(index, 1);
-    this.values.splice(index, 1);
+    dropAt(this.names, index);
+    dropAt(this.values, index);
     this.#spellings?.splice(index, 1);
   }
+}
+
+/** As `splice`, which makes a list of what it removes. */
+function dropAt(list: string[], index: number): void {
+  list.copyWithin(index, index + 1);
+  list.pop();
 }

@@ -43,48 +43,55 @@ export class LlmAnswer {
     this.#facts.excludesCache = options.service.provider.excludesCache(facts.requestModel, options.plan);
   }
 
-  /** Changes the response in place; a refusal takes its place. */
-  async take(response: HttpResponse): Promise<Refusal | null> {
+  /** Changes the response in place; a refusal takes its place. A promise only where there is something to wait for. */
+  take(response: HttpResponse): Taken | Promise<Taken> {
     const { type, streaming } = this.#options;
     try {
-      if (!isChat(type) || !streaming || !isStream(response)) return await this.#whole(response);
+      if (!isChat(type) || !streaming || !isStream(response)) {
+        const taking = this.#whole(response);
+        return taking instanceof Promise ? taking.catch((error: unknown) => failed(error, response)) : taking;
+      }
       this.#streamed(response, type);
       return null;
     } catch (error) {
-      const failure = failureOf(error, 'response');
-      if (failure === undefined) throw error;
-      response.body.cancel();
-      return failure.refusal('response');
+      return failed(error, response);
     }
   }
 
   // ── whole answers ──
 
-  async #whole(response: HttpResponse): Promise<Refusal | null> {
+  #whole(response: HttpResponse): Taken | Promise<Taken> {
     const coding = codingOf(response.headers);
     if (coding === undefined) throw badResponse('unsupported content-encoding');
     const body = new HoldingBody(response.body);
     response.body.pipe(body);
     // Small answers come with their heads: what is here already needs nobody to watch over it.
+    if (!body.ended || coding !== null) return this.#awaited(response, body, coding);
+    const raw = allOf(body, this.#options.limitBytes);
+    return this.#read(response, { raw, bytes: raw });
+  }
+
+  async #awaited(response: HttpResponse, body: HoldingBody, coding: string | null): Promise<Taken> {
     const raw = body.ended ? allOf(body, this.#options.limitBytes) : await this.#collected(body);
     if ('status' in raw) return raw;
     const bytes = coding === null ? raw : await this.#decoded(raw, coding);
+    return this.#read(response, { raw, bytes });
+  }
+
+  /** `raw` is the body as it came, `bytes` without its coding. */
+  #read(
+    response: HttpResponse,
+    { raw, bytes }: { readonly raw: Uint8Array; readonly bytes: Uint8Array },
+  ): Taken | Promise<Taken> {
     const { trace } = this.#exchange;
     if (trace !== null) reportBody(bytes, trace, { stage: RAW, limit: this.#options.limitBytes });
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
     const success = response.status < 300;
     const answer = success ? this.#success(text, response.headers) : this.#failure(response, text);
     const guarding = success ? this.#guarded(answer, text, response.headers) : null;
-    const guarded = guarding instanceof Promise ? await guarding : guarding;
-    if (guarded?.kind === 'fail') return guarded.refusal;
-    const changed = guarded?.body ?? answer;
-    // What nobody has to change leaves as it came, compressed as it was.
-    response.body = new BufferedBody(changed === null ? raw : Buffer.from(JSON.stringify(changed)));
-    if (changed === null) return null;
-    response.headers.remove('content-encoding');
-    response.headers.remove('content-length');
-    response.headers.set('content-type', 'application/json');
-    return null;
+    const leave = (guarded: GuardOutcome | null): Taken =>
+      guarded?.kind === 'fail' ? guarded.refusal : written(response, raw, guarded?.body ?? answer);
+    return guarding instanceof Promise ? guarding.then(leave) : leave(guarding);
   }
 
   async #collected(body: Body): Promise<Uint8Array | Refusal> {
@@ -210,6 +217,26 @@ export class LlmAnswer {
     response.headers.remove('content-encoding');
     response.headers.set('content-type', 'text/event-stream');
   }
+}
+
+/** Nothing, or what takes the place of the answer. */
+type Taken = Refusal | null;
+
+function failed(error: unknown, response: HttpResponse): Refusal {
+  const failure = failureOf(error, 'response');
+  if (failure === undefined) throw error;
+  response.body.cancel();
+  return failure.refusal('response');
+}
+
+/** What nobody has to change leaves as it came, compressed as it was. */
+function written(response: HttpResponse, raw: Uint8Array, changed: JsonObject | null): null {
+  response.body = new BufferedBody(changed === null ? raw : Buffer.from(JSON.stringify(changed)));
+  if (changed === null) return null;
+  response.headers.remove('content-encoding');
+  response.headers.remove('content-length');
+  response.headers.set('content-type', 'application/json');
+  return null;
 }
 
 /** An error is never a stream, whatever was asked for; nor is a page, or a document, that says it is none. */

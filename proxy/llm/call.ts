@@ -132,7 +132,7 @@ export class LlmCall {
   }
 
   /** What the client gets for the answer of the service that was asked last; null leaves it as it is. */
-  answer(response: HttpResponse): Promise<Refusal | null> | null {
+  answer(response: HttpResponse): Refusal | Promise<Refusal | null> | null {
     const attempt = this.#attempt;
     if (attempt === null || attempt.service.uncalled === true) return null;
     if (attempt.type === 'passthrough' || attempt.type === 'realtime') return null;
