@@ -221,8 +221,11 @@ export class LlmCall {
     const planned: Planned = { original, written: named, facts, plan };
     const guard = isChat(type) ? service.guards.request : null;
     if (guard === null || !isChat(type)) return this.#admitted(service, enriched, planned);
-    const admit = (guarded: GuardOutcome): Outcome | Promise<Outcome> =>
-      guarded.kind === 'pass' ? this.#admitted(service, guarded.body, planned) : guarded;
+    const admit = (guarded: GuardOutcome): Outcome | Promise<Outcome> => {
+      if (guarded.kind !== 'pass') return guarded;
+      // Written anew: of two fields of one name, the service might read the one that nobody has looked at.
+      return this.#admitted(service, guarded.body === original ? { ...original } : guarded.body, planned);
+    };
     const guarded = guard(exchange, enriched, type, exchange.request.headers);
     return guarded instanceof Promise ? guarded.then(admit) : admit(guarded);
   }

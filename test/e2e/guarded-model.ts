@@ -39,6 +39,8 @@ export function guarding(cleanup: Cleanup) {
   /** A model that says the same to everybody, in pieces where it is asked to. */
   async function model(pieces: readonly string[], status = 200) {
     const asked: Record<string, unknown>[] = [];
+    /** Bodies as they came. */
+    const received: string[] = [];
     const closed = { early: false };
     const server = cleanup.add(
       await upstream((request, response) => {
@@ -47,6 +49,7 @@ export function guarding(cleanup: Cleanup) {
         request.on('end', () => {
           const json = JSON.parse(body || '{}');
           asked.push(json);
+          received.push(body);
           response.on('close', () => (closed.early = !response.writableFinished));
           if (json.stream === true || request.url?.includes('stream'))
             return stream(response, request.url ?? '', pieces);
@@ -55,7 +58,7 @@ export function guarding(cleanup: Cleanup) {
         });
       }),
     );
-    return { asked, closed, port: server.port };
+    return { asked, received, closed, port: server.port };
   }
 
   /** A gateway in front of the model, with these guards. */
@@ -79,8 +82,8 @@ ${top === '' ? '' : `  policies: {guardrails: ${top}}\n`}  models:
       ask(gateway.port(80), '/v1/chat/completions', {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        ...more,
         body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] }),
+        ...more,
       });
     return { gateway, at, openai, chat };
   }

@@ -43,6 +43,15 @@ describe('a prompt', () => {
     trace.close();
   });
 
+  test('has no field beside the one that was looked at', async () => {
+    const service = await model(['ok']);
+    const { chat } = await guarded(service.port, `{request: [${REJECT_SSN}]}`);
+    const messages = (content: string): string => `"messages": [{"role": "user", "content": "${content}"}]`;
+    const answer = await chat('', { body: `{"model": "m", ${messages(SECRET)}, ${messages('fine')}}` });
+    expect(answer.status).toBe(200);
+    expect(service.received).toEqual([expect.not.stringContaining(SECRET)]);
+  });
+
   test('is rejected by default with 403 and a plain text', async () => {
     const service = await model(['ok']);
     const { chat } = await guarded(service.port, `{request: [${REJECT_SSN}]}`);
