@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../exchange/attributes.ts';
 import { compact, object, objects, text } from '../../json.ts';
+import { blockText } from '../block-text.ts';
 import { CacheMarks } from '../cache-marks.ts';
 import type { Notes } from '../contract.ts';
 import { toolArguments } from '../message-answer.ts';
@@ -43,6 +44,8 @@ function blocks(content: JsonValue | undefined): readonly JsonObject[] {
 function textParts(content: JsonValue | undefined, path: string, context: Context): readonly JsonObject[] {
   return blocks(content).flatMap((block, index) => {
     if (block['type'] === 'text') return [textPart(block, context)];
+    const said = saidPart(block, `${path}[${index}]`, context);
+    if (said !== undefined) return [said];
     context.notes.dropped(`${path}[${index}]`, String(block['type']));
     return [];
   });
@@ -51,6 +54,14 @@ function textParts(content: JsonValue | undefined, path: string, context: Contex
 function textPart(block: JsonObject, { marks, notes }: Context): JsonObject {
   if (objects(block['citations']).length > 0) notes.dropped('citations');
   return { type: 'text', text: text(block['text']) ?? '', ...marks.of(block) };
+}
+
+/** Results of searches, and documents that are made of texts. */
+function saidPart(block: JsonObject, path: string, { marks, notes }: Context): JsonObject | undefined {
+  const said = blockText(block);
+  if (said === undefined) return undefined;
+  notes.renamed(path, 'text');
+  return { type: 'text', text: said, ...marks.of(block) };
 }
 
 // ── users ──
@@ -68,7 +79,7 @@ function userMessages(content: JsonValue | undefined, path: string, context: Con
 }
 
 function userPart(block: JsonObject, path: string, context: Context): readonly JsonObject[] {
-  const part = partOf(block, context);
+  const part = saidPart(block, path, context) ?? partOf(block, context);
   if (part === undefined) context.notes.dropped(path, String(block['type']));
   return part === undefined ? [] : [part];
 }

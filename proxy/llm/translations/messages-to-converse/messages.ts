@@ -2,11 +2,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../exchange
 import { badRequest } from '../../failure.ts';
 import { list, object, objects, text } from '../../json.ts';
 import type { Notes } from '../contract.ts';
+import { blockText } from '../block-text.ts';
 import { imageBlock, reasoningBlock, textBlocks, toolResult, toolUse } from '../converse/blocks.ts';
 import type { MarkedCachePoints } from '../converse/cache-points.ts';
 import { Documents } from '../converse/documents.ts';
 import type { Turn } from '../converse/request.ts';
 import { SafeNames } from '../converse/safe-names.ts';
+
+const RESULT_PARTS = new Set(['text', 'image', 'document', 'search_result']);
 
 export interface ReaderOptions {
   readonly tools: SafeNames;
@@ -55,6 +58,11 @@ export class BlockReader {
   }
 
   #block(block: JsonObject, path: string): readonly JsonObject[] {
+    const said = blockText(block);
+    if (said !== undefined) {
+      this.#notes.renamed(path, 'text');
+      return textBlocks(said);
+    }
     switch (block['type']) {
       case 'text':
         if (block['citations'] !== undefined && block['citations'] !== null) this.#notes.dropped(`${path}.citations`);
@@ -102,7 +110,7 @@ export class BlockReader {
 
   #resultPart(part: JsonObject, path: string): readonly JsonObject[] {
     const { type } = part;
-    if (type === 'text' || type === 'image' || type === 'document') return this.#block(part, path);
+    if (RESULT_PARTS.has(String(type))) return this.#block(part, path);
     this.#notes.dropped(path, String(type));
     return [];
   }

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../proxy/exchange/attributes.ts';
 import { completionsToConverse } from '../../../../proxy/llm/translations/completions-to-converse/index.ts';
 import { completionsToMessages } from '../../../../proxy/llm/translations/completions-to-messages/index.ts';
+import { messagesToConverse } from '../../../../proxy/llm/translations/messages-to-converse/index.ts';
 import { messagesToCompletions } from '../../../../proxy/llm/translations/messages-to-completions/index.ts';
 import { messagesToResponses } from '../../../../proxy/llm/translations/messages-to-responses/index.ts';
 import { responsesToConverse } from '../../../../proxy/llm/translations/responses-to-converse/index.ts';
@@ -150,4 +151,61 @@ test.each([
   const { body } = begin(translation, request);
   expect(check(body)).toBeNull();
   expect(body[field] ?? {}).toEqual({});
+});
+
+describe.each([
+  ['chat completions', messagesToCompletions, completionsCheck],
+  ['Converse', messagesToConverse, converseCheck],
+] as const)('what a client of Anthropic has found, for %s,', (_name, translation, check) => {
+  const found = {
+    type: 'search_result',
+    source: 'https://docs.test/a',
+    title: 'A',
+    content: [
+      { type: 'text', text: 'first' },
+      { type: 'text', text: 'second' },
+    ],
+  };
+  const made = {
+    type: 'document',
+    title: 'B',
+    source: { type: 'content', content: [{ type: 'text', text: 'third' }] },
+  };
+  const plain = { type: 'document', source: { type: 'content', content: 'fourth' } };
+  const asked = { model: 'm', max_tokens: 50 };
+
+  test('is a text', () => {
+    const notes = new KeptNotes();
+    const { body } = begin(
+      translation,
+      { ...asked, messages: [{ role: 'user', content: [found, made, plain, { type: 'text', text: 'Which?' }] }] },
+      { notes },
+    );
+    expect(check(body)).toBeNull();
+    const parts = ['A\nhttps://docs.test/a\nfirst\nsecond', 'B\nthird', 'fourth', 'Which?'];
+    expect(body).toMatchObject({ messages: [{ content: parts.map((text) => ({ text })) }] });
+    expect(notes.lines).toContain('messages[0].content[0] → text');
+    expect(notes.lines.filter((line) => line.startsWith('-'))).toEqual([]);
+  });
+
+  test('is a text in the result of a tool', () => {
+    const use = { type: 'tool_use', id: 't', name: 'search', input: {} };
+    const result = { type: 'tool_result', tool_use_id: 't', content: [found] };
+    const tools = [{ name: 'search', input_schema: { type: 'object' } }];
+    const messages = [hi, { role: 'assistant', content: [use] }, { role: 'user', content: [result] }];
+    const { body } = begin(translation, { ...asked, tools, messages });
+    expect(check(body)).toBeNull();
+    expect(JSON.stringify(body)).toContain('first\\nsecond');
+  });
+
+  test('is left out, and told, where it has no text', () => {
+    const notes = new KeptNotes();
+    const content = [
+      { ...found, content: [] },
+      { type: 'text', text: 'Which?' },
+    ];
+    const { body } = begin(translation, { ...asked, messages: [{ role: 'user', content }] }, { notes });
+    expect(check(body)).toBeNull();
+    expect(notes.lines).toContain('- messages[0].content[0] (search_result)');
+  });
 });
