@@ -2,7 +2,7 @@ import type { JsonObject } from '../../exchange/attributes.ts';
 import type { Said, ToolCallFacts } from '../../exchange/llm-facts.ts';
 import type { UpstreamFormat } from '../formats.ts';
 import { number, object, objects, text } from '../json.ts';
-import { contentsOf, gemini } from './answer.ts';
+import { contentsOf, geminiContents } from './answer.ts';
 
 /** Characters that are kept of one answer; what comes beyond is left out. */
 const MAX_LENGTH = 1024 * 1024;
@@ -72,14 +72,15 @@ export class GatheredContents implements Said {
   #response(data: JsonObject): void {
     const whole = object(data['response']);
     if (whole !== undefined && objects(whole['output']).length > 0) this.#whole = contentsOf('responses', whole);
-    if (data['type'] === 'response.output_text.delta') this.#text(0, text(data['delta']));
+    if (data['type'] === 'response.output_text.delta' || data['type'] === 'response.refusal.delta')
+      this.#text(0, text(data['delta']));
     const item = data['type'] === 'response.output_item.done' ? object(data['item']) : undefined;
     for (const call of contentsOf('responses', { output: item === undefined ? [] : [item] }).toolCalls)
       this.#call(call.id, call);
   }
 
   #parts(data: JsonObject): void {
-    const { completion, toolCalls } = gemini(data);
+    const { completion, toolCalls } = geminiContents(data);
     for (const [index, said] of completion.entries()) this.#text(index, said);
     for (const call of toolCalls) this.#call(`${this.#calls.size}`, call);
   }

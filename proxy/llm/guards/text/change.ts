@@ -118,8 +118,9 @@ export function mapRuns(
   return changed ? out : parts;
 }
 
-/** A part whose text is a field of its own. */
-export function fieldText(part: JsonObject, name: string): PartText | null {
+/** A part whose text is a field of its own; null where it has none. */
+export function fieldText(part: JsonObject, name: string | null): PartText | null {
+  if (name === null) return null;
   const text = part[name];
   return typeof text === 'string' ? { text, with: (next) => ({ ...part, [name]: next }) } : null;
 }

@@ -1,5 +1,7 @@
 import type { ContentScope } from '../../../../src/config/ir/llm.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../exchange/attributes.ts';
+import { completionsConversation, completionsTextField } from '../../formats/completions/spoken.ts';
+import { type Spoken, textsIn } from '../../formats/spoken.ts';
 import { object, objects, text } from '../../json.ts';
 import { fieldText, mapField, mapObject, mapObjects, mapRuns, mapText, type PartText } from './change.ts';
 import type { FlatMessage, TextFormat, Visit } from './contract.ts';
@@ -12,17 +14,9 @@ export const completionsText: TextFormat = {
     mapField(body, 'messages', (messages) => mapObjects(messages, (message) => mapMessage(message, visit))),
   mapResponse: (body, visit) =>
     mapField(body, 'choices', (choices) => mapObjects(choices, (choice) => mapChoice(choice, visit))),
-  messages: (body) =>
-    objects(body['messages']).map((message) => ({
-      role: text(message['role']) ?? 'user',
-      content: flatContent(message['content']),
-    })),
+  messages: (body) => completionsConversation.request(body).map((spoken) => flatSpoken(spoken, 'user')),
   withMessages: (body, messages) => ({ ...body, messages: messages.map(({ role, content }) => ({ role, content })) }),
-  choices: (body) =>
-    objects(body['choices']).map((choice) => {
-      const message = object(choice['message']);
-      return { role: text(message?.['role']) ?? 'assistant', content: flatContent(message?.['content']) };
-    }),
+  choices: (body) => completionsConversation.answer(body).map((spoken) => flatSpoken(spoken, 'assistant')),
   withChoices: (body, choices) => ({ ...body, choices: replaced(objects(body['choices']), choices) }),
 };
 
@@ -58,7 +52,7 @@ function mapContent(content: JsonValue, scope: ContentScope, visit: Visit): Json
 }
 
 function partText(part: JsonObject): PartText | null {
-  return fieldText(part, 'text') ?? fieldText(part, 'refusal');
+  return fieldText(part, completionsTextField(part));
 }
 
 /** The tokens with their chances would tell what was masked. */
@@ -81,12 +75,12 @@ function mapAnswer(message: JsonObject, visit: Visit): JsonObject {
   );
 }
 
+function flatSpoken({ role, texts }: Spoken, unnamed: string): FlatMessage {
+  return { role: role ?? unnamed, content: texts.join(SEPARATOR) };
+}
+
 function flatContent(content: JsonValue | undefined): string {
-  if (typeof content === 'string') return content;
-  return objects(content)
-    .map((part) => partText(part)?.text)
-    .filter((part) => part !== undefined)
-    .join(SEPARATOR);
+  return textsIn(content, completionsTextField).join(SEPARATOR);
 }
 
 function replaced(choices: readonly JsonObject[], texts: readonly FlatMessage[]): JsonObject[] {

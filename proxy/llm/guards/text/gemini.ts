@@ -1,5 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../exchange/attributes.ts';
-import { list, object, objects, text } from '../../json.ts';
+import { geminiConversation, geminiTextField } from '../../formats/gemini/spoken.ts';
+import { type Spoken, textsIn } from '../../formats/spoken.ts';
+import { list, object, objects } from '../../json.ts';
 import { fieldText, mapField, mapObject, mapObjects, mapRuns, mapText, mapTexts, type PartText } from './change.ts';
 import type { FlatMessage, TextFormat, Visit } from './contract.ts';
 
@@ -20,12 +22,7 @@ export const geminiText: TextFormat = {
   },
   mapResponse: (body, visit) =>
     mapField(body, 'candidates', (candidates) => mapObjects(candidates, (candidate) => mapCandidate(candidate, visit))),
-  messages(body) {
-    const system = body['systemInstruction'] ?? body['system_instruction'];
-    const contents = objects(body['contents']).map((content) => ({ role: roleOf(content), content: flat(content) }));
-    if (system === undefined) return contents;
-    return [{ role: 'system', content: typeof system === 'string' ? system : flat(object(system)) }, ...contents];
-  },
+  messages: (body) => geminiConversation.request(body).map(flatSpoken),
   withMessages(body, messages) {
     const [first] = messages;
     const systemAt = body['system_instruction'] === undefined ? 'systemInstruction' : 'system_instruction';
@@ -35,11 +32,7 @@ export const geminiText: TextFormat = {
     const led = leads ? { ...rest, [systemAt]: { parts: [{ text: first.content }] } } : rest;
     return { ...led, contents: contentsOf(objects(body['contents']), others) };
   },
-  choices: (body) =>
-    objects(body['candidates']).map((candidate) => {
-      const content = object(candidate['content']);
-      return { role: roleOf(content), content: flat(content) };
-    }),
+  choices: (body) => geminiConversation.answer(body).map(flatSpoken),
   withChoices: (body, choices) => ({
     ...body,
     candidates: objects(body['candidates']).map((candidate, index) => {
@@ -104,21 +97,16 @@ function bare(candidate: JsonObject): JsonObject {
   return mapObject(rest, 'groundingMetadata', ({ groundingSupports: _supports, ...grounding }) => grounding);
 }
 
-/** Thoughts are nobody's business. */
 function visibleText(part: JsonObject): PartText | null {
-  return part['thought'] === true ? null : fieldText(part, 'text');
+  return fieldText(part, geminiTextField(part));
 }
 
-function roleOf(content: JsonObject | undefined): string {
-  const role = text(content?.['role']) ?? 'user';
-  return role === 'model' ? 'assistant' : role;
+function flatSpoken({ role = 'user', texts }: Spoken): FlatMessage {
+  return { role: role === 'model' ? 'assistant' : role, content: texts.join(SEPARATOR) };
 }
 
 function flat(content: JsonObject | undefined): string {
-  return objects(content?.['parts'])
-    .map((part) => visibleText(part)?.text)
-    .filter((part) => part !== undefined)
-    .join(SEPARATOR);
+  return textsIn(content?.['parts'], geminiTextField).join(SEPARATOR);
 }
 
 /** Images and calls of tools stay where the number of messages does. */

@@ -1,6 +1,7 @@
 import type { ContentScope } from '../../../../src/config/ir/llm.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../exchange/attributes.ts';
-import { list, objects, text } from '../../json.ts';
+import { messagesConversation, messagesTextField } from '../../formats/messages/spoken.ts';
+import { list, text } from '../../json.ts';
 import { fieldText, mapField, mapObject, mapObjects, mapRuns, mapText, mapTexts, type PartText } from './change.ts';
 import type { FlatMessage, TextFormat, Visit } from './contract.ts';
 
@@ -35,12 +36,11 @@ export const messagesText: TextFormat = {
         : content,
     ),
   messages(body) {
-    const system = flat(body['system'], '\n');
-    const messages = objects(body['messages']).map((message) => ({
-      role: text(message['role']) ?? 'user',
-      content: flat(message['content'], ' '),
+    const leads = body['system'] !== undefined;
+    return messagesConversation.request(body).map(({ role, texts }, index) => ({
+      role: role ?? 'user',
+      content: texts.join(leads && index === 0 ? '\n' : ' '),
     }));
-    return body['system'] === undefined ? messages : [{ role: 'system', content: system }, ...messages];
   },
   withMessages(body, messages) {
     const [first] = messages;
@@ -50,9 +50,9 @@ export const messagesText: TextFormat = {
     return { ...led, messages: others.map(({ role, content }) => ({ role, content })) };
   },
   choices: (body) =>
-    objects(body['content'])
-      .filter((block) => textBlock(block) !== null)
-      .map((block) => ({ role: text(body['role']) ?? 'assistant', content: text(block['text']) ?? '' })),
+    messagesConversation
+      .answer(body)
+      .flatMap(({ role, texts }) => texts.map((content) => ({ role: role ?? 'assistant', content }))),
   withChoices: (body, choices) => ({ ...body, content: replaced(list(body['content']) ?? [], choices) }),
 };
 
@@ -131,15 +131,7 @@ function mapDocument(block: JsonObject, scope: ContentScope, visit: Visit): Json
 }
 
 function textBlock(block: JsonObject): PartText | null {
-  return block['type'] === 'text' ? fieldText(block, 'text') : null;
-}
-
-function flat(content: JsonValue | undefined, separator: string): string {
-  if (typeof content === 'string') return content;
-  return objects(content)
-    .map((block) => textBlock(block)?.text)
-    .filter((part) => part !== undefined)
-    .join(separator);
+  return fieldText(block, messagesTextField(block));
 }
 
 function replaced(content: readonly JsonValue[], choices: readonly FlatMessage[]): JsonValue[] {

@@ -1,6 +1,8 @@
 import type { ContentScope } from '../../../../src/config/ir/llm.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../exchange/attributes.ts';
-import { list, objects, text } from '../../json.ts';
+import { isMessage, responsesConversation, responsesTextField } from '../../formats/responses/spoken.ts';
+import { type Spoken, textsIn } from '../../formats/spoken.ts';
+import { list, text } from '../../json.ts';
 import { fieldText, mapField, mapObjects, mapRuns, mapText, mapTexts, type PartText } from './change.ts';
 import type { FlatMessage, TextFormat, Visit } from './contract.ts';
 
@@ -34,14 +36,7 @@ export const responsesText: TextFormat = {
     mapField(body, 'output', (output) =>
       mapObjects(output, (item) => (isMessage(item) ? mapMessage(item, 'messages', visit) : mapSaid(item, visit))),
     ),
-  messages(body) {
-    const { instructions, input } = body;
-    const items =
-      typeof input === 'string'
-        ? [{ role: 'user', content: input }]
-        : objects(input).filter(isMessage).map(flatMessage('user'));
-    return typeof instructions === 'string' ? [{ role: 'system', content: instructions }, ...items] : items;
-  },
+  messages: (body) => responsesConversation.request(body).map((spoken) => flatSpoken(spoken, 'user')),
   withMessages(body, messages) {
     const [first] = messages;
     const leads = first !== undefined && scopeOf(first.role) === 'systemPrompt';
@@ -51,13 +46,9 @@ export const responsesText: TextFormat = {
     const { instructions: _instructions, ...rest } = body;
     return leads ? { ...rest, instructions: first.content, input: items } : { ...rest, input: items };
   },
-  choices: (body) => objects(body['output']).filter(isMessage).map(flatMessage('assistant')),
+  choices: (body) => responsesConversation.answer(body).map((spoken) => flatSpoken(spoken, 'assistant')),
   withChoices: (body, choices) => ({ ...body, output: replaced(list(body['output']) ?? [], choices) }),
 };
-
-function isMessage(item: JsonObject): boolean {
-  return item['type'] === 'message' || (item['type'] === undefined && typeof item['role'] === 'string');
-}
 
 function scopeOf(role: string | undefined): ContentScope {
   return role === 'system' || role === 'developer' ? 'systemPrompt' : 'messages';
@@ -115,23 +106,16 @@ function mapOutput(item: JsonObject, name: string, map: (text: string) => string
 
 /** The tokens with their chances would tell what was masked. */
 function partText(part: JsonObject): PartText | null {
-  const type = part['type'];
-  if (type === 'refusal') return fieldText(part, 'refusal');
-  if (type !== 'input_text' && type !== 'output_text' && type !== 'text') return null;
   const bare = part['logprobs'] === undefined ? part : { ...part, logprobs: [] };
-  return fieldText(bare, 'text');
+  return fieldText(bare, responsesTextField(part));
 }
 
-function flatMessage(role: string): (item: JsonObject) => FlatMessage {
-  return (item) => ({ role: text(item['role']) ?? role, content: flat(item['content']) });
+function flatSpoken({ role, texts }: Spoken, unnamed: string): FlatMessage {
+  return { role: role ?? unnamed, content: texts.join(SEPARATOR) };
 }
 
 function flat(content: JsonValue | undefined): string {
-  if (typeof content === 'string') return content;
-  return objects(content)
-    .map((part) => partText(part)?.text)
-    .filter((part) => part !== undefined)
-    .join(SEPARATOR);
+  return textsIn(content, responsesTextField).join(SEPARATOR);
 }
 
 function inputMessage({ role, content }: FlatMessage): JsonObject {

@@ -140,3 +140,20 @@ test.each([
     { role: 'user', content: 'b' },
   ]);
 });
+
+test('neither prompts nor answers have what models think; refusals are what they say', () => {
+  const thought = { text: 'hm', thought: true };
+  const contents = [{ role: 'model', parts: [thought, { text: 'b' }] }];
+  expect(promptOf('generateContent', { system_instruction: { parts: [{ text: 'a' }] }, contents })).toEqual([
+    { role: 'system', content: 'a' },
+    { role: 'model', content: 'b' },
+  ]);
+  const output = [
+    { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'hm' }] },
+    { type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'no' }] },
+  ];
+  expect(contentsOf('responses', { output }).completion).toEqual(['no']);
+  const gathered = new GatheredContents('responses');
+  gathered.event(null, { type: 'response.refusal.delta', delta: 'no' });
+  expect(gathered.completion).toEqual(['no']);
+});
