@@ -9,6 +9,7 @@ import { openProxy } from './rules/open-proxy.ts';
 import { plainSecret } from './rules/plain-secret.ts';
 import { shadowedRoute } from './rules/shadowed-route.ts';
 import { unattachedPolicy } from './rules/unattached-policy.ts';
+import { unguardedStream } from './rules/unguarded-stream.ts';
 import { unknownName } from './rules/unknown-name.ts';
 import { unsetVariable } from './rules/unset-variable.ts';
 import { unusedBackend } from './rules/unused-backend.ts';
@@ -29,5 +30,6 @@ export const lintRules: readonly LintRule[] = [
   shadowedRoute,
   unattachedPolicy,
   idleTokenLimit,
+  unguardedStream,
   unusedBackend,
 ];

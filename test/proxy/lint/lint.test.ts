@@ -227,6 +227,17 @@ routeGroups:
     expect(text).toContain('\n1 warning\n');
   });
 
+  test('tells of guards that streams pass, unless the guards of all models look at streams', async () => {
+    const section = (shared: string, own: string): string => `gateways: {default: {port: 80}}
+llm:
+  policies: {guardrails: {${shared}request: [{regex: {rules: [{builtin: ssn}]}}]}}
+  models: [{name: m, provider: openAI, guardrails: {${own}response: [{regex: {rules: [{builtin: ssn}]}}]}}]`;
+    const streaming = 'streaming: Enabled, ';
+    expect((await findingsOf(section('', ''))).codes).toEqual(['GW_LINT_UNGUARDED_STREAM']);
+    expect((await findingsOf(section('', streaming))).codes).toEqual([]);
+    expect((await findingsOf(section(streaming, ''))).codes).toEqual([]);
+  });
+
   test('leaves routes alone that differ in method, header or host', async () => {
     const second = (match: string, hosts = ''): string =>
       `- {${hosts} matches: [{path: {pathPrefix: /a}${match}}], ${backends}}`;
