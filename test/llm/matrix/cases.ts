@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 
 import type { UpstreamFormat } from '../../../proxy/llm/formats.ts';
-import { countedOf, scriptOf } from '../providers/script.ts';
+import { scripted } from '../providers/script.ts';
 import { type Chat, type ChatClient, PNG, type Told, type Tool } from './client.ts';
 import type { Column } from './columns.ts';
 import { expectedInput, expectedRefusal, keepsSignatures, showsThoughts } from './expected.ts';
@@ -186,7 +186,7 @@ export const cases: readonly Case[] = [
       const prompt = '@say one two three\n@cached 7';
       const { usage } = await say(cell, prompt);
       const asked = { prompt, toolResults: [], images: 0 };
-      const counted = countedOf(scriptOf(asked), asked);
+      const counted = scripted(asked).counted;
       expect(usage).toEqual({ input: expectedInput(cell, counted), cached: 7, output: counted.output });
     },
   },

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import { isObject, object, objects, text } from './call.ts';
-import { countedOf, scriptOf } from './script.ts';
+import { scripted } from './script.ts';
 
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
@@ -96,8 +96,8 @@ class Session {
 
   #respond(): void {
     const asked = { prompt: this.#prompt, toolResults: [], images: 0 };
-    const script = scriptOf(asked);
-    const { input, output, cached } = countedOf(script, asked);
+    const { script, counted } = scripted(asked);
+    const { input, output, cached } = counted;
     const at = { event_id: 'event_3', response_id: 'resp_1', item_id: 'item_1', output_index: 0, content_index: 0 };
     this.#send({ type: 'response.created', event_id: 'event_3', response: { id: 'resp_1', status: 'in_progress' } });
     for (const delta of script.pieces) this.#send({ type: 'response.output_text.delta', ...at, delta });

@@ -37,12 +37,23 @@ export interface Asked {
   readonly images: number;
 }
 
+/** An answer, and what it comes to in tokens. */
+export interface Scripted {
+  readonly script: Script;
+  readonly counted: Counted;
+}
+
+export function scripted(asked: Asked): Scripted {
+  const script = scriptOf(asked);
+  return { script, counted: countedOf(script, asked) };
+}
+
 /**
  * Lines of the prompt that begin with `@`: `@say text`, `@call name {json}` (several are parallel), `@json {…}`,
  * `@think text`, `@count n`, `@length`, `@refuse`, `@cached n`, `@error status [header: value]…`, `@stall`, `@pause`,
  * `@die`, `@stream-error`, `@html`. Without any, the prompt is echoed, or the results of tools are told.
  */
-export function scriptOf({ prompt, toolResults, images }: Asked): Script {
+function scriptOf({ prompt, toolResults, images }: Asked): Script {
   const lines = prompt.split('\n').filter((line) => line.startsWith('@'));
   const of = (word: string): string[] =>
     lines
@@ -117,7 +128,7 @@ export interface Counted {
 }
 
 /** `input` has the cached ones in it. */
-export function countedOf(script: Script, { prompt, toolResults }: Asked): Counted {
+function countedOf(script: Script, { prompt, toolResults }: Asked): Counted {
   const reasoning = script.reasoning === null ? 0 : tokensOf(script.reasoning);
   return {
     input: 10 + tokensOf(prompt) + toolResults.reduce((sum, text) => sum + tokensOf(text), 0) + script.cachedTokens,

@@ -16,7 +16,7 @@ import {
 } from '../call.ts';
 import type { Check } from '../schema/build.ts';
 import { countCheck, messagesCheck } from '../schema/anthropic.ts';
-import { type Asked, countedOf, type Counted, type Script, scriptOf } from '../script.ts';
+import { type Asked, type Counted, type Script, type Scripted, scripted } from '../script.ts';
 
 export const anthropicDialect: Dialect = {
   error: (status, message) => ({ type: 'error', error: { type: errorType(status), message }, request_id: 'req_sim' }),
@@ -70,13 +70,11 @@ export interface MessagesOptions {
 /** Messages, wherever they are served. */
 export async function messages(call: ProviderCall, { check, model, stream, framed }: MessagesOptions): Promise<void> {
   if (!accepts(call, anthropicDialect, [check, rules])) return;
-  const asked = askedOf(call.body);
-  const script = scriptOf(asked);
-  const context = { model, script, counted: countedOf(script, asked) };
+  const context = { model, ...scripted(askedOf(call.body)) };
   const frame = framed?.frame ?? ((event: Json) => sse(event, text(event['type'])));
   await reply(call, {
     dialect: anthropicDialect,
-    script,
+    script: context.script,
     headers: { 'request-id': 'req_sim' },
     whole: () => whole(context),
     stream: stream
@@ -94,14 +92,11 @@ export async function messages(call: ProviderCall, { check, model, stream, frame
 
 export function countTokens(call: ProviderCall, check: Check): void {
   if (!accepts(call, anthropicDialect, [check, rules])) return;
-  const asked = askedOf(call.body);
-  sendJson(call, 200, { input_tokens: countedOf(scriptOf(asked), asked).input }, { 'request-id': 'req_sim' });
+  sendJson(call, 200, { input_tokens: scripted(askedOf(call.body)).counted.input }, { 'request-id': 'req_sim' });
 }
 
-interface Context {
+interface Context extends Scripted {
   readonly model: string;
-  readonly script: Script;
-  readonly counted: Counted;
 }
 
 /** What the schema does not say. */

@@ -25,7 +25,7 @@ import {
   novaCheck,
   titanCheck,
 } from '../schema/bedrock.ts';
-import { type Asked, countedOf, type Counted, type Script, scriptOf, tokensOf } from '../script.ts';
+import { type Asked, type Counted, type Script, type Scripted, scripted, tokensOf } from '../script.ts';
 import { messages } from './anthropic.ts';
 import { ranked, vectorOf } from './openai.ts';
 
@@ -87,19 +87,12 @@ interface Options {
   readonly stream: boolean;
 }
 
-interface Context {
-  readonly script: Script;
-  readonly counted: Counted;
-}
-
 async function converse(call: ProviderCall, { stream }: Options): Promise<void> {
   if (!accepts(call, bedrockDialect, [converseCheck, rules])) return;
-  const asked = askedOf(call.body);
-  const script = scriptOf(asked);
-  const context = { script, counted: countedOf(script, asked) };
+  const context = scripted(askedOf(call.body));
   await reply(call, {
     dialect: bedrockDialect,
-    script,
+    script: context.script,
     headers: { 'x-amzn-requestid': 'req-sim' },
     whole: () => whole(context),
     stream: stream
@@ -185,7 +178,7 @@ function usageOf({ input, cached, output }: Counted): Json {
   };
 }
 
-function whole({ script, counted }: Context): Json {
+function whole({ script, counted }: Scripted): Json {
   const said = script.pieces.join('');
   const content = [
     ...(script.reasoning === null
@@ -234,7 +227,7 @@ function exception(type: string): Buffer {
   );
 }
 
-function* events({ script, counted }: Context): Generator<Event> {
+function* events({ script, counted }: Scripted): Generator<Event> {
   let index = 0;
   const delta = (fields: Json): Event => ({
     data: frame('contentBlockDelta', { contentBlockIndex: index, delta: fields }),

@@ -13,7 +13,7 @@ import {
   text,
 } from '../call.ts';
 import { generateCheck, geminiCountCheck } from '../schema/gemini.ts';
-import { type Asked, countedOf, type Counted, type Script, scriptOf } from '../script.ts';
+import { type Asked, type Script, type Scripted, scripted } from '../script.ts';
 
 export const googleDialect: Dialect = {
   error: (status, message) => ({ error: { code: status, message, status: STATUS[status] ?? 'INTERNAL' } }),
@@ -43,8 +43,7 @@ export async function geminiAction(call: ProviderCall, model: string, action: st
         call.body['contents'] === undefined
           ? object(call.body['generateContentRequest'] ?? call.body['generate_content_request'])
           : call.body;
-      const asked = askedOf(body);
-      return sendJson(call, 200, { totalTokens: countedOf(scriptOf(asked), asked).input });
+      return sendJson(call, 200, { totalTokens: scripted(askedOf(body)).counted.input });
     }
     default:
       return refuse(call, googleDialect, { status: 404, message: `unknown action ${action}` });
@@ -56,14 +55,12 @@ async function generate(
   { model, stream }: { readonly model: string; readonly stream: boolean },
 ): Promise<void> {
   if (!accepts(call, googleDialect, [generateCheck, rules])) return;
-  const asked = askedOf(call.body);
-  const script = scriptOf(asked);
-  const context = { model, script, counted: countedOf(script, asked), thoughts: showsThoughts(call.body) };
+  const context = { model, ...scripted(askedOf(call.body)), thoughts: showsThoughts(call.body) };
   const asSse = call.query.get('alt') === 'sse';
   await reply(call, {
     dialect: googleDialect,
-    script,
-    whole: () => answer(context, { parts: partsOf(context, script.pieces), last: true }),
+    script: context.script,
+    whole: () => answer(context, { parts: partsOf(context, context.script.pieces), last: true }),
     stream: stream
       ? {
           type: asSse ? 'text/event-stream' : 'application/json',
@@ -74,10 +71,8 @@ async function generate(
   });
 }
 
-interface Context {
+interface Context extends Scripted {
   readonly model: string;
-  readonly script: Script;
-  readonly counted: Counted;
   readonly thoughts: boolean;
 }
 

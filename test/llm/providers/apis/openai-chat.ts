@@ -13,7 +13,7 @@ import {
   text,
 } from '../call.ts';
 import { completionsCheck } from '../schema/openai.ts';
-import { type Asked, countedOf, type Counted, type Script, scriptOf } from '../script.ts';
+import { type Asked, type Counted, type Script, type Scripted, scripted } from '../script.ts';
 
 const CREATED = 1_700_000_000;
 
@@ -37,13 +37,10 @@ function errorCode(status: number): string | null {
 /** `POST /v1/chat/completions` */
 export async function chatCompletions(call: ProviderCall): Promise<void> {
   if (!accepts(call, openaiDialect, [completionsCheck, rules])) return;
-  const asked = askedOf(call.body);
-  const script = scriptOf(asked);
-  const counted = countedOf(script, asked);
-  const context = { body: call.body, script, counted };
+  const context = { body: call.body, ...scripted(askedOf(call.body)) };
   await reply(call, {
     dialect: openaiDialect,
-    script,
+    script: context.script,
     headers: { 'x-request-id': 'req_sim', 'openai-processing-ms': '1' },
     whole: () => whole(context),
     stream:
@@ -57,10 +54,8 @@ export async function chatCompletions(call: ProviderCall): Promise<void> {
   });
 }
 
-interface Context {
+interface Context extends Scripted {
   readonly body: Json;
-  readonly script: Script;
-  readonly counted: Counted;
 }
 
 /** What the schema does not say. */

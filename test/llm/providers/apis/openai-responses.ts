@@ -12,7 +12,7 @@ import {
   text,
 } from '../call.ts';
 import { responsesCheck } from '../schema/openai.ts';
-import { type Asked, countedOf, type Counted, type Script, scriptOf } from '../script.ts';
+import { type Asked, type Counted, type Scripted, scripted } from '../script.ts';
 import { openaiDialect } from './openai-chat.ts';
 
 const CREATED = 1_700_000_000;
@@ -20,12 +20,10 @@ const CREATED = 1_700_000_000;
 /** `POST /v1/responses` */
 export async function responses(call: ProviderCall): Promise<void> {
   if (!accepts(call, openaiDialect, [responsesCheck, rules])) return;
-  const asked = askedOf(call.body);
-  const script = scriptOf(asked);
-  const context = { body: call.body, script, counted: countedOf(script, asked) };
+  const context = { body: call.body, ...scripted(askedOf(call.body)) };
   await reply(call, {
     dialect: openaiDialect,
-    script,
+    script: context.script,
     whole: () => whole(context),
     stream:
       call.body['stream'] === true
@@ -48,10 +46,8 @@ export async function responses(call: ProviderCall): Promise<void> {
   });
 }
 
-interface Context {
+interface Context extends Scripted {
   readonly body: Json;
-  readonly script: Script;
-  readonly counted: Counted;
 }
 
 /** Every output belongs to a call that came before. */
