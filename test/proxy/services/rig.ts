@@ -1,3 +1,5 @@
+import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+
 import { EndpointStore } from '../../../proxy/backends/endpoint-store.ts';
 import type { EndpointInfo } from '../../../proxy/backends/endpoint-view.ts';
 import { EndpointView } from '../../../proxy/backends/endpoint-view.ts';
@@ -60,4 +62,26 @@ function open(rig: Rig, { backend, ref, backends }: Opening): OpenedService {
     duration: null,
   });
   return { client: services.open(ref), info: () => store.describe(hostIdentity(backend), Date.now()) };
+}
+
+/** A server that answers each stream by hand; `nth` counts streams over all connections. */
+export async function streamServer(
+  rig: Rig,
+  onStream: (stream: ServerHttp2Stream, nth: number) => void,
+  settings = {},
+): Promise<{ port: number; sessions: Set<ServerHttp2Session> }> {
+  let nth = 0;
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createServer({ settings });
+  server.on('session', (session: ServerHttp2Session) => {
+    sessions.add(session);
+    session.on('error', () => {});
+  });
+  server.on('stream', (stream: ServerHttp2Stream) => {
+    stream.on('error', () => {});
+    onStream(stream, nth++);
+  });
+  // `as`: an HTTP/2 server listens as any other.
+  const port = await rig.listen(server as never);
+  return { port, sessions };
 }

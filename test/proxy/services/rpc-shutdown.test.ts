@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import type { ServerHttp2Stream } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 
 import type { RpcOptions, RpcStream, ServiceError } from '../../../proxy/services/contract.ts';
@@ -9,18 +9,14 @@ import {
   type ProcessingRequest,
   type ProcessingResponse,
 } from '../../../proxy/services/messages/process.ts';
-import { type PolicyServer, type ProcessCall, serveAuthz, serveExtProc } from '../../services/envoy.ts';
+import { type ProcessCall, serveAuthz, serveExtProc } from '../../services/envoy.ts';
 import { writeMessage } from '../../services/envoy-api.ts';
 import { Rig } from '../backends/rig.ts';
-import { openService, type OpenedService } from './rig.ts';
+import { openService, type OpenedService, streamServer } from './rig.ts';
 
 const rig = new Rig();
-const servers: PolicyServer[] = [];
 
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
-  rig.end();
-});
+afterEach(() => rig.end());
 
 const question: CheckRequest = {
   request: {
@@ -48,27 +44,6 @@ function answerWith(stream: ServerHttp2Stream, message: Buffer): void {
     stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
     stream.end(message);
   });
-}
-
-/** A server that answers each stream by hand; `nth` counts streams over all connections. */
-async function http2(
-  onStream: (stream: ServerHttp2Stream, nth: number) => void,
-  settings = {},
-): Promise<{ port: number; sessions: Set<ServerHttp2Session> }> {
-  let nth = 0;
-  const sessions = new Set<ServerHttp2Session>();
-  const server = createServer({ settings });
-  server.on('session', (session: ServerHttp2Session) => {
-    sessions.add(session);
-    session.on('error', () => {});
-  });
-  server.on('stream', (stream: ServerHttp2Stream) => {
-    stream.on('error', () => {});
-    onStream(stream, nth++);
-  });
-  // `as`: an HTTP/2 server listens as any other.
-  const port = await rig.listen(server as never);
-  return { port, sessions };
 }
 
 interface Opened {
@@ -111,7 +86,7 @@ function goAway(socket: Socket): void {
 /** A server that refuses the first calls without having looked: by GOAWAY, or by a reset of the one stream. */
 const refusals = {
   'a server that goes away': async (times: number, onStream: (stream: ServerHttp2Stream) => void) => {
-    const { port: behind } = await http2(onStream);
+    const { port: behind } = await streamServer(rig, onStream);
     let refused = 0;
     const port = await rig.raw((socket) => {
       refused += 1;
@@ -126,7 +101,7 @@ const refusals = {
   },
   'a reset that says so': async (times: number, onStream: (stream: ServerHttp2Stream) => void) => {
     let refused = 0;
-    const { port } = await http2((stream, nth) => {
+    const { port } = await streamServer(rig, (stream, nth) => {
       if (nth >= times) onStream(stream);
       else {
         refused += 1;
@@ -180,7 +155,7 @@ describe.each(Object.entries(refusals))('after %s', (_what, refusing) => {
 describe('a call that may have been looked at', () => {
   test('is not made again', async () => {
     let streams = 0;
-    const { port } = await http2((stream) => {
+    const { port } = await streamServer(rig, (stream) => {
       streams += 1;
       stream.close(2);
     });
@@ -193,7 +168,7 @@ describe('a call that may have been looked at', () => {
 
 describe('a service that is replaced', () => {
   test('ends the streams that it has, and its successor gets the next', async () => {
-    const { port, sessions } = await http2((stream) => {
+    const { port, sessions } = await streamServer(rig, (stream) => {
       stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
       stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
       stream.on('data', () => stream.write(processed));
@@ -227,7 +202,8 @@ describe('a service that is replaced', () => {
     await one.first;
     first.close();
     expect(await one.ended).toMatchObject({ kind: expect.stringMatching(/unreachable|status/) });
-    servers.push(await serveExtProc(handler, { address: `127.0.0.1:${first.port}` }));
+    const again = await serveExtProc(handler, { address: `127.0.0.1:${first.port}` });
+    rig.cleanup(() => again.close());
     const two = openProcess(service);
     two.stream.send(piece(Buffer.from('a')));
     await two.first;
@@ -238,7 +214,9 @@ describe('a service that is replaced', () => {
 
 describe('limits of the other side', () => {
   test('of streams open more connections, and no call waits for ever', async () => {
-    const { port, sessions } = await http2((stream) => answerWith(stream, allowed), { maxConcurrentStreams: 2 });
+    const { port, sessions } = await streamServer(rig, (stream) => answerWith(stream, allowed), {
+      maxConcurrentStreams: 2,
+    });
     const { client } = openService(rig, port);
     const answers = await Promise.all(Array.from({ length: 20 }, () => client.unary(checkMethod, question, options)));
     expect(answers).toHaveLength(20);
@@ -248,7 +226,8 @@ describe('limits of the other side', () => {
   test('of flow control hold a large message back until there is room, or time is up', async () => {
     let read: () => void = () => {};
     const wanted = new Promise<void>((resolve) => (read = resolve));
-    const { port } = await http2(
+    const { port } = await streamServer(
+      rig,
       (stream) => {
         stream.pause();
         void wanted.then(() => answerWith(stream, allowed));
@@ -272,7 +251,7 @@ describe('limits of the other side', () => {
       const { request } = attributes as { request: { http: { headers: Record<string, string> } } };
       return { deniedResponse: { body: request.http.headers['x-large'] ?? '' } };
     });
-    servers.push(server);
+    rig.cleanup(() => server.close());
     const { client } = openService(rig, server.port);
     const text = 'é'.repeat(1_000_000);
     const large: CheckRequest = { request: { http: { ...question.request.http, headers: { 'x-large': text } } } };
@@ -284,7 +263,7 @@ describe('limits of the other side', () => {
 describe('an answer that is compressed', () => {
   test('is refused in words, whether or not a way of compressing is named', async () => {
     for (const encoding of [{}, { 'grpc-encoding': 'gzip' }]) {
-      const { port } = await http2((stream) => {
+      const { port } = await streamServer(rig, (stream) => {
         stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...encoding });
         stream.write(Buffer.from([1, 0, 0, 0, 1, 0]));
       });

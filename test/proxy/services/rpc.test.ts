@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2';
+import { createServer, type ServerHttp2Stream } from 'node:http2';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,15 +17,11 @@ import {
 import { type PolicyServer, type ProcessCall, serveAuthz, serveExtProc, StatusError } from '../../services/envoy.ts';
 import { writeMessage } from '../../services/envoy-api.ts';
 import { pem, Rig } from '../backends/rig.ts';
-import { openService, type OpenedService } from './rig.ts';
+import { openService, type OpenedService, streamServer } from './rig.ts';
 
 const rig = new Rig();
-const servers: PolicyServer[] = [];
 
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
-  rig.end();
-});
+afterEach(() => rig.end());
 
 const question: CheckRequest = {
   request: {
@@ -45,24 +41,14 @@ const options: RpcOptions = { timeoutMs: null, trace: null };
 
 async function authz(...parts: Parameters<typeof serveAuthz>): Promise<PolicyServer> {
   const server = await serveAuthz(...parts);
-  servers.push(server);
+  rig.cleanup(() => server.close());
   return server;
 }
 
 async function extProc(...parts: Parameters<typeof serveExtProc>): Promise<PolicyServer> {
   const server = await serveExtProc(...parts);
-  servers.push(server);
+  rig.cleanup(() => server.close());
   return server;
-}
-
-/** A server that answers each stream by hand. */
-async function http2(onStream: (stream: ServerHttp2Stream) => void): Promise<number> {
-  const server: Http2Server = createServer();
-  server.on('stream', (stream: ServerHttp2Stream) => {
-    stream.on('error', () => {});
-    onStream(stream);
-  });
-  return rig.listen(server as never);
 }
 
 /** Waits until nothing of the service is in flight any more. */
@@ -216,14 +202,14 @@ describe('a gRPC call', () => {
       { kind: 'unreachable' },
     ],
   ])('fails when the service answers with %s', async (_what, onStream, failure) => {
-    const port = await http2(onStream);
+    const { port } = await streamServer(rig, onStream);
     const service = openService(rig, port);
     await expect(service.client.unary(checkMethod, question, options)).rejects.toMatchObject(failure);
     await settled(service);
   });
 
   test('reads a message that comes byte by byte', async () => {
-    const port = await http2((stream) =>
+    const { port } = await streamServer(rig, (stream) =>
       withTrailers(
         stream,
         [...framed].map((byte) => Buffer.from([byte])),
