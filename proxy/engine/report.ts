@@ -36,8 +36,9 @@ function statusOf(flight: InFlight, delivery: Delivery): number {
 function errorOf(flight: InFlight, delivery: Delivery): string | null {
   if (delivery.kind === 'refused') return delivery.message;
   if (flight.refusal !== null) return flight.refusal.message;
+  const { cut, blocked } = flight.llm?.facts ?? { cut: null, blocked: null };
+  if (blocked !== null) return blocked;
   if (delivery.kind === 'cut') return delivery.error.message;
-  const { cut } = flight.llm?.facts ?? { cut: null };
   if (delivery.kind === 'complete' && cut !== null) return cut.message;
   return delivery.kind === 'clientGone' ? 'client went away' : null;
 }
@@ -46,6 +47,7 @@ function reasonOf(flight: InFlight, delivery: Delivery): Reason | 'Upstream' {
   if (delivery.kind === 'refused') return TIMEOUTS.has(delivery.status) ? 'Timeout' : 'InvalidRequest';
   if (flight.refusal !== null) return flight.refusal.reason;
   if (flight.answeredBy !== null) return 'DirectResponse';
+  if ((flight.llm?.facts.blocked ?? null) !== null) return 'Guardrail';
   const isCut = delivery.kind === 'cut' || (delivery.kind === 'complete' && (flight.llm?.facts.cut ?? null) !== null);
   return isCut ? 'UpstreamFailure' : 'Upstream';
 }

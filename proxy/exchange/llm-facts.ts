@@ -69,6 +69,8 @@ export class LlmFacts {
   answered = false;
   /** What ended the answer before it was complete, where the service is to blame. */
   cut: Error | null = null;
+  /** Why a guard ended the stream. */
+  blocked: string | null = null;
   /** Where the answer is on its way to the client. */
   pace = new LlmPace();
   /** Collected when something reads them. */
@@ -89,6 +91,7 @@ export class LlmFacts {
     this.pace = new LlmPace();
     this.answered = false;
     this.cut = null;
+    this.blocked = null;
   }
 
   /** Calls `listener` once when the call is over and everything about it is known. */

@@ -128,11 +128,12 @@ describe.each(clients.map((client) => [client.name, client] as const))('answers 
 
   test('are cut while they come, the model too', async () => {
     const service = await model([...PIECES, ...Array.from({ length: 2000 }, () => 'and more ')]);
-    const { at } = await guarded(service.port, `{streaming: Enabled, response: [${REJECT_SSN}]}`, {
+    const { at, gateway } = await guarded(service.port, `{streaming: Enabled, response: [${REJECT_SSN}]}`, {
       provider: client.provider,
     });
     await expect(client.streamed(at)).rejects.toThrow(/inappropriate content/);
     await eventually('the model to be left', () => service.closed.early);
+    expect(await gateway.logged('reason=Guardrail')).toContain('error="response rejected by regex guardrail"');
   });
 
   test('pass unguarded as streams unless that is enabled', async () => {

@@ -10,7 +10,7 @@ export function rejected(
 ): Refusal {
   const { headers } = rejection;
   const status = own.status ?? rejection.status;
-  const refusal = refuse(status, 'Guardrail', `${phase} rejected by ${kind} guardrail`);
+  const refusal = refuse(status, 'Guardrail', rejectedBy(phase, kind));
   const body = Buffer.from(own.body ?? rejection.body);
   if (headers === undefined) return { ...refusal, body };
   const written = new Headers();
@@ -18,6 +18,11 @@ export function rejected(
   for (const [name, value] of headers.set) written.set(name, value);
   for (const name of headers.remove) written.remove(name.toLowerCase());
   return { ...refusal, body, headers: written };
+}
+
+/** For logs: the kind of guard, never what it found. */
+export function rejectedBy(phase: Phase, kind: GuardKind | null): string {
+  return `${phase} rejected by ${kind === null ? 'a' : kind} guardrail`;
 }
 
 /** A guard that had to be asked gave no verdict. */

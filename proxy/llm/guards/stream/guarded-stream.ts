@@ -8,7 +8,8 @@ import type { StreamOutput } from '../../stream/event-body.ts';
 import { encodeEvent } from '../../stream/sse-encoder.ts';
 import type { EventWriter } from '../../translations/contract.ts';
 import type { Accounting } from '../accounting.ts';
-import { type Action, Blocked, type Check, type Stage } from '../contract.ts';
+import { type Action, Blocked, type Check, type GuardKind, type Stage } from '../contract.ts';
+import { rejectedBy } from '../rejection.ts';
 import { CompletionsEvents } from './completions.ts';
 import type { EventTexts, Piece, Reading, Scopes, StreamEvent } from './contract.ts';
 import { GeminiEvents } from './gemini.ts';
@@ -46,6 +47,7 @@ export class GuardedStream implements EventWriter {
   #running: Promise<void> | null = null;
   #closed = false;
   #told: Hearer | null = null;
+  #rejectedBy: GuardKind | null = null;
 
   constructor(options: GuardedStreamOptions) {
     this.#options = options;
@@ -201,7 +203,10 @@ export class GuardedStream implements EventWriter {
       .filter(({ scopes }) => scopes.has(scope))
       .map((check) => {
         const decided = { exchange, phase: 'response', kind: check.kind, audit: check.audit, startedAt: null } as const;
-        const report = (action: Action, what: string): void => accounting.record(action, what, decided);
+        const report = (action: Action, what: string): void => {
+          if (action === 'Reject' && !check.audit) this.#rejectedBy = check.kind;
+          accounting.record(action, what, decided);
+        };
         return check.stage({ exchange, headers, signal: this.#abort.signal, report }, scope);
       });
     this.#channels.set(channel, stages);
@@ -213,6 +218,10 @@ export class GuardedStream implements EventWriter {
     // A defect must not let a text pass that nobody has judged.
     const { message, status } =
       error instanceof Blocked ? error : { message: 'Content blocked by guardrail policy', status: 500 };
+    const { exchange, realtime } = this.#options;
+    const { llm } = exchange.attributes;
+    // A session goes on.
+    if (llm !== null && realtime !== true) llm.blocked = rejectedBy('response', this.#rejectedBy);
     const output = this.#output;
     this.#write(this.#texts.blocked(message, status), null);
     this.over();
