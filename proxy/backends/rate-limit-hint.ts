@@ -11,13 +11,17 @@ const RESET_FIELDS = [
   'x-ratelimit-reset-tokens-minute',
 ];
 
+/** Budgets of Anthropic, each with what is left of it and the time when it is full again. */
+const BUDGETS = ['requests', 'tokens', 'input-tokens', 'output-tokens'];
+
 /** Milliseconds that a 429 asks to stay away; undefined when its headers do not say. `nowMs` is epoch time. */
 export function rateLimitHint(headers: Headers, nowMs: number): number | undefined {
   return (
     retryAfter(headers.get('retry-after'), nowMs) ??
     milliseconds(headers.get('retry-after-ms')) ??
     resetTime(headers.get('x-ratelimit-reset'), nowMs) ??
-    soonestReset(headers)
+    soonestReset(headers) ??
+    usedUpUntil(headers, nowMs)
   );
 }
 
@@ -48,6 +52,18 @@ function soonestReset(headers: Headers): number | undefined {
     if (delay !== undefined && (soonest === undefined || delay < soonest)) soonest = delay;
   }
   return soonest;
+}
+
+/** Only what is used up is waited for, and all of that. */
+function usedUpUntil(headers: Headers, nowMs: number): number | undefined {
+  let latest: number | undefined;
+  for (const budget of BUDGETS) {
+    const prefix = `anthropic-ratelimit-${budget}`;
+    if (headers.get(`${prefix}-remaining`)?.trim() !== '0') continue;
+    const delay = Date.parse(headers.get(`${prefix}-reset`) ?? '') - nowMs;
+    if (!Number.isNaN(delay) && (latest === undefined || delay > latest)) latest = Math.max(0, delay);
+  }
+  return latest;
 }
 
 function secondsOrDuration(value: string): number | undefined {

@@ -198,7 +198,7 @@ export class InFlight implements Progress {
     const finish = {
       outcome,
       latencyMs: performance.now() - this.#attemptStartedAt,
-      rateLimitHintMs: this.#rateLimitHintMs,
+      rateLimitHintMs: this.#rateLimitHintMs ?? this.llm?.facts.retryDelayMs,
       // None is no hint of how long an endpoint needs.
       retryBackoffMs: this.program?.pipeline.retry?.backoffMs || undefined,
     };

@@ -67,6 +67,8 @@ export class LlmFacts {
   costRates: Rates | null = null;
   /** The service has answered with success. */
   answered = false;
+  /** Milliseconds that the body of a 429 asks to stay away. */
+  retryDelayMs: number | undefined;
   /** What ended the answer before it was complete, where the service is to blame. */
   cut: Error | null = null;
   /** Why a guard ended the stream. */
@@ -92,6 +94,7 @@ export class LlmFacts {
     this.answered = false;
     this.cut = null;
     this.blocked = null;
+    this.retryDelayMs = undefined;
   }
 
   /** Calls `listener` once when the call is over and everything about it is known. */

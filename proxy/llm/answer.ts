@@ -14,6 +14,7 @@ import type { Attempt, LlmCallOptions } from './call.ts';
 import { contentsOf } from './contents/answer.ts';
 import { GatheredContents } from './contents/gathered.ts';
 import { badResponse, failureOf, type LlmFailure } from './failure.ts';
+import { retryDelayMs } from './formats/gemini/retry-delay.ts';
 import { bodyTold, clientFormat, wireFormat } from './formats/registry.ts';
 import { type ChatFormat, shownNames } from './formats.ts';
 import { list, parse, parseObject } from './json.ts';
@@ -87,11 +88,20 @@ export class LlmAnswer {
     if (trace !== null) reportBody(bytes, trace, { stage: RAW, limit: this.#options.limitBytes });
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
     const success = response.status < 300;
+    if (response.status === 429) this.#hint(response.headers, text);
     const answer = success ? this.#success(text, response.headers) : this.#failure(response, text);
     const guarding = success ? this.#guarded(answer, text, response.headers) : null;
     const leave = (guarded: GuardOutcome | null): Taken =>
       guarded?.kind === 'fail' ? guarded.refusal : written(response, raw, guarded?.body ?? answer);
     return guarding instanceof Promise ? guarding.then(leave) : leave(guarding);
+  }
+
+  /** When to come again, where a body tells it: clients look for it in the head. */
+  #hint(headers: Headers, text: string): void {
+    const delayMs = retryDelayMs(text);
+    if (delayMs === undefined) return;
+    this.#facts.retryDelayMs = delayMs;
+    if (!headers.has('retry-after')) headers.set('retry-after', String(Math.ceil(delayMs / 1000)));
   }
 
   async #collected(body: Body): Promise<Uint8Array | Refusal> {

@@ -239,6 +239,19 @@ describe('rate limit hints', () => {
     [{ 'x-ratelimit-reset': String(NOW / 1000 + 30) }, 30_000],
     [{ 'x-ratelimit-reset-requests': '1m2.5s', 'x-ratelimit-reset-tokens': '30' }, 30_000],
     [{ 'x-ratelimit-reset-tokens-minute': '250ms' }, 250],
+    [{ 'x-ratelimit-reset-requests': '6m0s', 'x-ratelimit-reset-requests-day': '2h' }, 360_000],
+    [
+      {
+        'anthropic-ratelimit-requests-remaining': '3',
+        'anthropic-ratelimit-requests-reset': '2030-01-01T00:00:00Z',
+        'anthropic-ratelimit-tokens-remaining': '0',
+        'anthropic-ratelimit-tokens-reset': new Date(NOW + 4000).toISOString(),
+        'anthropic-ratelimit-input-tokens-remaining': '0',
+        'anthropic-ratelimit-input-tokens-reset': new Date(NOW + 9000).toISOString(),
+      },
+      9000,
+    ],
+    [{ 'anthropic-ratelimit-tokens-remaining': '0', 'anthropic-ratelimit-tokens-reset': 'soon' }, undefined],
     [{ 'x-ratelimit-reset-requests': '-1', 'retry-after-ms': 'NaN' }, undefined],
   ];
 
