@@ -1,3 +1,4 @@
+import { systemCodeOf } from '../../src/shared/errors.ts';
 import type { JsonObject } from '../exchange/attributes.ts';
 import { BufferedBody, type Body } from '../exchange/body.ts';
 import { collect, joinChunks } from '../exchange/collect.ts';
@@ -20,7 +21,7 @@ import { type ChatFormat, shownNames } from './formats.ts';
 import { list, parse, parseObject } from './json.ts';
 import { isChat, upstreamFormat } from './providers/plan.ts';
 import type { GuardOutcome } from './service.ts';
-import { codingOf, decoded, decoderOf } from './stream/content-coding.ts';
+import { type Codings, codingOf, decoded, decodersOf } from './stream/content-coding.ts';
 import { decodedBody } from './stream/decoded-body.ts';
 import { eventBody, type Framing } from './stream/event-body.ts';
 import { LlmStream } from './stream/llm-stream.ts';
@@ -72,7 +73,7 @@ export class LlmAnswer {
     return this.#read(response, { raw, bytes: raw });
   }
 
-  async #awaited(response: HttpResponse, body: HoldingBody, coding: string | null): Promise<Taken> {
+  async #awaited(response: HttpResponse, body: HoldingBody, coding: Codings | null): Promise<Taken> {
     const raw = body.ended ? allOf(body, this.#options.limitBytes) : await this.#collected(body);
     if ('status' in raw) return raw;
     const bytes = coding === null ? raw : await this.#decoded(raw, coding);
@@ -142,11 +143,12 @@ export class LlmAnswer {
     return outcome instanceof Promise ? outcome.then(changed) : changed(outcome);
   }
 
-  async #decoded(bytes: Uint8Array, coding: string): Promise<Uint8Array> {
+  async #decoded(bytes: Uint8Array, coding: Codings): Promise<Uint8Array> {
     try {
       return await decoded(bytes, coding, this.#options.limitBytes);
-    } catch {
-      throw badResponse(`response body is not ${coding}`);
+    } catch (error) {
+      if (systemCodeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
+      throw badResponse(`response body is not ${coding.join(', ')}`);
     }
   }
 
@@ -194,7 +196,7 @@ export class LlmAnswer {
     const framing: Framing = upstream === 'converse' ? 'aws' : 'sse';
     const coding = codingOf(response.headers);
     if (coding === undefined) throw badResponse('unsupported content-encoding');
-    const plain: Body = coding === null ? response.body : decodedBody(response.body, decoderOf(coding));
+    const plain = decodersOf(coding ?? []).reduce<Body>(decodedBody, response.body);
     const { trace } = this.#exchange;
     const source = trace === null ? plain : recordBody(plain, trace, { stage: RAW, limit: limitBytes });
     const guard = service.guards.stream?.(this.#exchange, type, response.headers.clone()) ?? null;

@@ -56,7 +56,9 @@ export async function readBody(exchange: Exchange, { limitBytes, clock }: ReadOp
     return { kind: 'bytes', bytes };
   } catch (error) {
     const overflow = systemCodeOf(error) === 'ERR_BUFFER_TOO_LARGE';
-    return overflow ? refused(tooLarge, 'tooLarge') : refused(badRequest(`request body is not ${coding}`), 'decoding');
+    return overflow
+      ? refused(tooLarge, 'tooLarge')
+      : refused(badRequest(`request body is not ${coding.join(', ')}`), 'decoding');
   }
 }
 

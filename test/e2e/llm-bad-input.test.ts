@@ -109,7 +109,21 @@ function badBodies(client: LlmClient): readonly Bad[] {
       says: /buffer limit/,
     },
     { what: 'an unknown coding', body: whole, headers: coded('compress'), status: 415, says: /encoding|decode/ },
-    { what: 'two codings', body: gzipSync(whole), headers: coded('gzip, br'), status: 415, says: /encoding|decode/ },
+    { what: 'one coding called two', body: gzipSync(whole), headers: coded('gzip, br'), status: 400, says: decoding },
+    {
+      what: 'more codings than anybody has',
+      body: gzipSync(whole),
+      headers: coded('gzip, gzip, gzip, gzip'),
+      status: 415,
+      says: /encoding|decode/,
+    },
+    {
+      what: 'a bomb in a bomb',
+      body: brotliCompressSync(gzipSync(Buffer.alloc(64 * LIMIT))),
+      headers: coded('gzip, br'),
+      status: 413,
+      says: /buffer limit/,
+    },
     { what: 'plain text called gzip', body: whole, headers: coded('gzip'), status: 400, says: decoding },
     {
       what: 'half of gzip',
@@ -159,6 +173,8 @@ describe.each(['backend', 'models'] as const)('before a %s', (front) => {
       br: brotliCompressSync(whole),
       zstd: zstdCompressSync(whole),
       deflate: deflateSync(whole),
+      'gzip, br': brotliCompressSync(gzipSync(whole)),
+      'identity, Gzip': gzipSync(whole),
     };
     for (const [coding, body] of Object.entries(codings)) {
       const headers = { ...json, 'content-encoding': coding };

@@ -1,7 +1,15 @@
 /** Streams of language models that are odd, broken or slow, and clients that are: nothing is lost, nothing stays open. */
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { constants, createBrotliCompress, createDeflate, createGzip, createZstdCompress } from 'node:zlib';
+import {
+  brotliCompressSync,
+  constants,
+  createBrotliCompress,
+  createDeflate,
+  createGzip,
+  createZstdCompress,
+  gzipSync,
+} from 'node:zlib';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 
@@ -110,6 +118,22 @@ describe('a stream that is written in another way', () => {
     for (const client of clients.slice(1))
       expect(unnamed((await post(gateway, client)).body)).toBe(unnamed((await post(usual, client)).body));
     expect((await post(gateway, completions)).body).toBe(whole.replaceAll('\n', end));
+  });
+
+  test('compressed twice: says the same', async () => {
+    const twice = brotliCompressSync(gzipSync(whole));
+    const head = OPEN.replace('\r\n\r\n', '\r\ncontent-encoding: gzip, br\r\n\r\n');
+    const gateway = await serving((socket) => socket.write(head, () => socket.end(twice)));
+    expect((await post(gateway, completions)).body).toBe(whole);
+    expect((await post(gateway, messages)).body).toContain('weather');
+  });
+
+  test('compressed, and cut behind its last event: is whole', async () => {
+    const bytes = gzipSync(whole);
+    const head = OPEN.replace('\r\n\r\n', '\r\ncontent-encoding: gzip\r\n\r\n');
+    // Without the checksum at its end.
+    const gateway = await serving((socket) => socket.write(head, () => socket.end(bytes.subarray(0, -8))));
+    for (const client of clients) expect((await post(gateway, client)).body).not.toContain('was cut');
   });
 
   const codings = {

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../exchange/attributes.ts';
 import { wireFormat } from '../formats/registry.ts';
 import { parseObject, text } from '../json.ts';
 import { AwsEventStreamDecoder } from '../stream/aws-event-stream.ts';
-import { codingOf, decoderOf } from '../stream/content-coding.ts';
+import { codingOf, decodersOf } from '../stream/content-coding.ts';
 import { SseDecoder } from '../stream/sse-decoder.ts';
 import { overwrite } from '../usage/told.ts';
 import { detectedTold } from './told.ts';
@@ -23,11 +23,12 @@ export function watchAnswer(response: HttpResponse, options: WatchOptions): void
   const { headers } = response;
   const type = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
   const coding = codingOf(headers);
-  if (coding === undefined || response.status < 200 || response.status >= 300) return;
+  // Nobody has to look at what is compressed twice.
+  if (coding === undefined || (coding?.length ?? 0) > 1 || response.status < 200 || response.status >= 300) return;
   countedInHeaders(response, options.facts);
   const onlooker = onlookerFor(type, options);
   if (onlooker === null) return;
-  const decoder = coding === null ? null : decoderOf(coding);
+  const decoder = coding === null ? null : (decodersOf(coding)[0] ?? null);
   // Without an onlooker for errors, broken data would end the process.
   decoder?.on('error', () => {});
   response.body = lookedAtBody(response.body, onlooker, decoder);

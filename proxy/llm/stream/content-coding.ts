@@ -1,16 +1,12 @@
 import { promisify } from 'node:util';
 import {
-  brotliCompress,
   brotliDecompress,
   createBrotliDecompress,
   createGunzip,
   createInflate,
   createZstdDecompress,
-  deflate,
   gunzip,
-  gzip,
   inflate,
-  zstdCompress,
   zstdDecompress,
 } from 'node:zlib';
 import type { Transform } from 'node:stream';
@@ -19,37 +15,45 @@ import type { Headers } from '../../exchange/headers.ts';
 
 interface Coding {
   readonly decode: (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;
-  readonly encode: (bytes: Uint8Array) => Promise<Uint8Array>;
   readonly decoder: () => Transform;
 }
 
 const codings: Readonly<Record<string, Coding>> = {
-  gzip: { decode: promisify(gunzip), encode: promisify(gzip), decoder: createGunzip },
-  deflate: { decode: promisify(inflate), encode: promisify(deflate), decoder: createInflate },
-  br: { decode: promisify(brotliDecompress), encode: promisify(brotliCompress), decoder: createBrotliDecompress },
-  zstd: { decode: promisify(zstdDecompress), encode: promisify(zstdCompress), decoder: createZstdDecompress },
+  gzip: { decode: promisify(gunzip), decoder: createGunzip },
+  'x-gzip': { decode: promisify(gunzip), decoder: createGunzip },
+  deflate: { decode: promisify(inflate), decoder: createInflate },
+  br: { decode: promisify(brotliDecompress), decoder: createBrotliDecompress },
+  zstd: { decode: promisify(zstdDecompress), decoder: createZstdDecompress },
 };
 
-/** How a message is compressed: one coding, or null for none. `undefined`: one that is not known, or several. */
-export function codingOf(headers: Headers): string | null | undefined {
-  const value = headers.get('content-encoding')?.trim().toLowerCase();
-  if (value === undefined || value === '' || value === 'identity') return null;
-  const name = value === 'x-gzip' ? 'gzip' : value;
-  return Object.hasOwn(codings, name) ? name : undefined;
+/** More than anybody has a reason for; each costs a body of the limit. */
+const MAX_CODINGS = 3;
+
+/** The codings of a message in the order in which they were applied (RFC 9110 section 8.4); each is known. */
+export type Codings = readonly string[];
+
+/** How a message is compressed; null for not at all. `undefined`: in a way that is not known, or in too many. */
+export function codingOf(headers: Headers): Codings | null | undefined {
+  const value = headers.get('content-encoding');
+  if (value === undefined) return null;
+  const names = value
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (names.length === 0) return null;
+  return names.length <= MAX_CODINGS && names.every((name) => Object.hasOwn(codings, name)) ? names : undefined;
 }
 
 /** Throws `ERR_BUFFER_TOO_LARGE` beyond the limit, and whatever broken data brings. */
-export function decoded(bytes: Uint8Array, coding: string, limitBytes: number): Promise<Uint8Array> {
-  return of(coding).decode(bytes, { maxOutputLength: limitBytes });
+export async function decoded(bytes: Uint8Array, applied: Codings, limitBytes: number): Promise<Uint8Array> {
+  let plain = bytes;
+  for (const name of applied.toReversed()) plain = await of(name).decode(plain, { maxOutputLength: limitBytes });
+  return plain;
 }
 
-export function encoded(bytes: Uint8Array, coding: string): Promise<Uint8Array> {
-  return of(coding).encode(bytes);
-}
-
-/** For a body that comes in pieces. */
-export function decoderOf(coding: string): Transform {
-  return of(coding).decoder();
+/** For a body that comes in pieces: one after the other, the coding that was applied last being the first. */
+export function decodersOf(applied: Codings): readonly Transform[] {
+  return applied.toReversed().map((name) => of(name).decoder());
 }
 
 function of(name: string): Coding {
