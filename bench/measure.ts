@@ -84,7 +84,11 @@ export async function measureCase(
         skip(subject, error instanceof Error ? error.message : String(error));
       }
     }
-    for (const { server, asked } of running) await tool.run(asked, server.port, WARM_UP_SECONDS);
+    for (const { server, asked } of running) {
+      // Without pauses: the compiler counts calls, not seconds.
+      const { pauseMs: _pauseMs, ...busy } = asked;
+      await tool.run(busy, server.port, WARM_UP_SECONDS);
+    }
     for (let round = 0; round < pace.rounds; round += 1) {
       for (const { server, asked, rounds } of running) {
         const before = usageOf(server.pid)?.cpuSeconds;
