@@ -136,9 +136,8 @@ export class LlmCall {
     const attempt = this.#attempt;
     if (attempt === null || attempt.service.uncalled === true) return null;
     if (attempt.type === 'passthrough' || attempt.type === 'realtime') return null;
-    const { limitBytes } = this.#deps;
     if (attempt.type === 'detect') {
-      watchAnswer(response, { facts: this.facts, startedAt: this.exchange.startedAt, limitBytes });
+      watchAnswer(response, { ...this.#deps, facts: this.facts, startedAt: this.exchange.startedAt });
       return null;
     }
     return new LlmAnswer(this.exchange, this.facts, { ...attempt, ...this.#deps }).take(response);

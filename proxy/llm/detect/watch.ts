@@ -5,12 +5,14 @@ import { wireFormat } from '../formats/registry.ts';
 import { parseObject, text } from '../json.ts';
 import { AwsEventStreamDecoder } from '../stream/aws-event-stream.ts';
 import { codingOf, decodersOf } from '../stream/content-coding.ts';
+import type { IdleLimit } from '../stream/idle-watch.ts';
 import { SseDecoder } from '../stream/sse-decoder.ts';
 import { overwrite } from '../usage/told.ts';
+import { closedFrames } from './closed-frames.ts';
 import { detectedTold } from './told.ts';
 import { lookedAtBody, type Onlooker } from './watched-body.ts';
 
-export interface WatchOptions {
+export interface WatchOptions extends IdleLimit {
   readonly facts: LlmFacts;
   /** `performance.now()` at the arrival of the request. */
   readonly startedAt: number;
@@ -31,8 +33,12 @@ export function watchAnswer(response: HttpResponse, options: WatchOptions): void
   const decoder = coding === null ? null : (decodersOf(coding)[0] ?? null);
   // Without an onlooker for errors, broken data would end the process.
   decoder?.on('error', () => {});
-  response.body = lookedAtBody(response.body, onlooker, decoder);
+  const passing = lookedAtBody(response.body, onlooker, decoder);
+  const mayGrow = type === FRAMES && decoder === null && passing.length === null;
+  response.body = mayGrow ? closedFrames(passing, options) : passing;
 }
+
+const FRAMES = 'application/vnd.amazon.eventstream';
 
 function onlookerFor(type: string | undefined, options: WatchOptions): Onlooker | null {
   switch (type) {
@@ -40,7 +46,7 @@ function onlookerFor(type: string | undefined, options: WatchOptions): Onlooker 
       return new WholeAnswer(options);
     case 'text/event-stream':
       return new EventAnswer(options, (onEvent, limit) => new SseDecoder({ event: onEvent }, limit));
-    case 'application/vnd.amazon.eventstream':
+    case FRAMES:
       return new EventAnswer(options, awsDecoder);
     default:
       return null;

@@ -34,6 +34,7 @@ export class AwsEventStreamDecoder {
   push(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let held = this.#held.byteLength === 0 ? bytes : Buffer.concat([this.#held, bytes]);
+    this.#held = held;
     while (held.byteLength >= PRELUDE_BYTES) {
       const length = this.#frameLength(held);
       if (held.byteLength < length) break;
@@ -41,6 +42,11 @@ export class AwsEventStreamDecoder {
       held = held.subarray(length);
     }
     this.#held = held;
+  }
+
+  /** No frame has begun that is not whole. */
+  get aligned(): boolean {
+    return this.#held.byteLength === 0;
   }
 
   /** Throws when the stream ends inside a frame. */
@@ -65,6 +71,32 @@ export class AwsEventStreamDecoder {
     const payloadAt = PRELUDE_BYTES + frame.readUInt32BE(4);
     this.#sink.message(textHeaders(frame.subarray(PRELUDE_BYTES, payloadAt)), frame.subarray(payloadAt, end));
   }
+}
+
+/** A fault as a message: what the clients of AWS throw. */
+export function exceptionFrame(type: string, message: string): Uint8Array {
+  const headers = Buffer.concat([
+    textHeader(':exception-type', type),
+    textHeader(':content-type', 'application/json'),
+    textHeader(':message-type', 'exception'),
+  ]);
+  const payload = Buffer.from(JSON.stringify({ message }));
+  const frame = Buffer.alloc(MIN_FRAME_BYTES + headers.byteLength + payload.byteLength);
+  frame.writeUInt32BE(frame.byteLength, 0);
+  frame.writeUInt32BE(headers.byteLength, 4);
+  frame.writeUInt32BE(crc32(frame.subarray(0, 8)), 8);
+  headers.copy(frame, PRELUDE_BYTES);
+  payload.copy(frame, PRELUDE_BYTES + headers.byteLength);
+  const end = frame.byteLength - CHECKSUM_BYTES;
+  frame.writeUInt32BE(crc32(frame.subarray(0, end)), end);
+  return frame;
+}
+
+function textHeader(name: string, value: string): Buffer {
+  const bytes = Buffer.from(value);
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(bytes.byteLength);
+  return Buffer.concat([Buffer.of(name.length), Buffer.from(name), Buffer.of(TEXT_HEADER), length, bytes]);
 }
 
 /** The headers that are texts; those of other types are passed over. */

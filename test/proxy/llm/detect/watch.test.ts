@@ -9,10 +9,12 @@ import { Headers } from '../../../../proxy/exchange/headers.ts';
 import { LlmFacts } from '../../../../proxy/exchange/llm-facts.ts';
 import type { HttpResponse } from '../../../../proxy/exchange/message.ts';
 import { PushBody } from '../../../../proxy/exchange/push-body.ts';
+import { systemClock } from '../../../../proxy/exchange/wait.ts';
 import { detectedTold } from '../../../../proxy/llm/detect/told.ts';
 import { detectedRequest, watchAnswer } from '../../../../proxy/llm/detect/watch.ts';
 
 const limitBytes = 10_000;
+const idle = { clock: systemClock, streamIdleTimeoutMs: 60_000 };
 
 async function watched(
   headers: Record<string, string>,
@@ -25,7 +27,7 @@ async function watched(
     headers: Headers.from(Object.entries(headers)),
     body: new BufferedBody(typeof body === 'string' ? Buffer.from(body) : body),
   };
-  watchAnswer(response, { facts, startedAt: 0, limitBytes });
+  watchAnswer(response, { facts, startedAt: 0, limitBytes, ...idle });
   const collected = await collect(response.body, 1_000_000);
   return { facts, bytes: Buffer.from(collected.kind === 'whole' ? collected.body.bytes : []) };
 }
@@ -131,7 +133,7 @@ describe('an answer that passes', () => {
     const facts = new LlmFacts();
     const source = new PushBody();
     const response = { status: 200, headers: Headers.from([['content-type', 'text/event-stream']]), body: source };
-    watchAnswer(response, { facts, startedAt: 0, limitBytes });
+    watchAnswer(response, { facts, startedAt: 0, limitBytes, ...idle });
     const seen: string[] = [];
     response.body.pipe({ onData: (chunk) => seen.push(Buffer.from(chunk).toString()), onEnd() {}, onError() {} });
     source.push(Buffer.from('data: {"choices":[{"delta":{"content":"hi"}}]}\n'));
@@ -146,7 +148,7 @@ describe('an answer that passes', () => {
     let cancelled = false;
     source.onCancel = () => (cancelled = true);
     const response = { status: 200, headers: Headers.from([['content-type', 'text/event-stream']]), body: source };
-    watchAnswer(response, { facts: new LlmFacts(), startedAt: 0, limitBytes });
+    watchAnswer(response, { facts: new LlmFacts(), startedAt: 0, limitBytes, ...idle });
     response.body.cancel();
     expect(cancelled).toBe(true);
   });
