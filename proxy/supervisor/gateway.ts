@@ -18,6 +18,7 @@ import { DataThreads } from './data-threads.ts';
 import { BucketRows } from './bucket-state.ts';
 import { EndpointRows } from './endpoint-state.ts';
 import { HeartbeatWatch } from './heartbeat.ts';
+import { keepCode } from './keep-code.ts';
 import { LocalServers, type LocalAddresses } from './local-servers.ts';
 import { probePort } from './port-probe.ts';
 import { ReloadQueue } from './reload-queue.ts';
@@ -180,7 +181,10 @@ export class Gateway {
 
   /** A data plane in this thread must not be stopped for it. */
   #tidy(): void {
-    if (this.#options.inThread !== true) returnMemory();
+    if (this.#options.inThread !== true) {
+      returnMemory();
+      keepCode();
+    }
   }
 
   async #start(first: ReadConfig): Promise<void> {
