@@ -15,12 +15,13 @@ import { promptOf } from './contents/prompt.ts';
 import { detectedRequest, isJson, watchAnswer } from './detect/watch.ts';
 import { badRequest, failureOf, type LlmFailure } from './failure.ts';
 import { shownNames } from './formats.ts';
-import { bool, number, object, text } from './json.ts';
+import { bool, text } from './json.ts';
 import type { ReadRequest } from './models/requested.ts';
+import { paramsOf } from './params.ts';
 import { isAzureTarget, pathModel, pathStreams } from './path-model.ts';
 import type { Plan, ProviderRequest } from './providers/contract.ts';
 import { isChat, isOpaque, upstreamFormat } from './providers/plan.ts';
-import { jsonBody, readBody, type ReadOptions } from './read-body.ts';
+import { isAmbiguous, jsonBody, readBody, type ReadOptions } from './read-body.ts';
 import { queryModel, watchRealtime, withQueryModel } from './realtime/watch.ts';
 import { routeTypeOf, type RouteType, type RouteTypes } from './route-type.ts';
 import type { GuardOutcome, LlmService } from './service.ts';
@@ -277,8 +278,8 @@ export class LlmCall {
     const spoken = translated?.body ?? body;
     const adapted = plan.kind === 'reshaped' ? spoken : (plan.adapt?.(spoken, facts) ?? spoken);
     const final = service.finalize === null ? adapted : service.finalize(exchange, adapted, facts.routeType);
-    // What nobody changed leaves as it came.
-    if (final !== original) {
+    // What nobody changed leaves as it came, unless the service might read another model in it.
+    if (final !== original || isAmbiguous(this.#bytes)) {
       request.body = new BufferedBody(Buffer.from(JSON.stringify(final)));
       request.headers.remove('content-length');
     }
@@ -327,21 +328,7 @@ export class LlmCall {
   #tell(body: JsonObject, { model, streaming }: ProviderRequest): void {
     this.facts.requestModel = model;
     this.facts.streaming = streaming;
-    const config = object(body['generationConfig']);
-    this.facts.params = {
-      temperature: number(body['temperature']) ?? number(config?.['temperature']),
-      topP: number(body['top_p']) ?? number(config?.['topP']),
-      frequencyPenalty: number(body['frequency_penalty']) ?? number(config?.['frequencyPenalty']),
-      presencePenalty: number(body['presence_penalty']) ?? number(config?.['presencePenalty']),
-      seed: number(body['seed']) ?? number(config?.['seed']),
-      maxTokens:
-        number(body['max_completion_tokens']) ??
-        number(body['max_tokens']) ??
-        number(body['max_output_tokens']) ??
-        number(config?.['maxOutputTokens']),
-      encodingFormat: text(body['encoding_format']),
-      dimensions: number(body['dimensions']),
-    };
+    this.facts.params = paramsOf(body);
   }
 }
 

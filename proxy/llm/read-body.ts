@@ -75,3 +75,13 @@ export function jsonBody(bytes: Uint8Array): JsonObject {
   if (!isJsonObject(value)) throw badRequest('request body must be a JSON object');
   return value;
 }
+
+/**
+ * Whether another reader might find another model in the body than the gateway, which takes the last: the name may stand
+ * there twice, or be spelled with escapes.
+ */
+export function isAmbiguous(body: Uint8Array): boolean {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const first = bytes.indexOf('"model"', 0, 'latin1');
+  return bytes.indexOf('"model"', first + 1, 'latin1') > first || bytes.includes('\\u00', 0, 'latin1');
+}

@@ -18,18 +18,21 @@ const limits = `frontendPolicies: {http: {maxBufferSize: ${LIMIT}}}\n`;
 /** Keeps the bodies that it gets, and answers a chat completion. */
 async function service() {
   const asked: { readonly encoding: string | undefined; readonly body: JsonObject }[] = [];
+  const texts: string[] = [];
   const server = cleanup.add(
     await upstream((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        const body = JSON.parse(Buffer.concat(chunks).toString()) as JsonObject;
+        const text = Buffer.concat(chunks).toString();
+        const body = JSON.parse(text) as JsonObject;
+        texts.push(text);
         asked.push({ encoding: request.headers['content-encoding'], body });
         response.setHeader('content-type', 'application/json').end(JSON.stringify(completion));
       });
     }),
   );
-  return { asked, port: server.port };
+  return { asked, texts, port: server.port };
 }
 
 const completion = {
@@ -333,5 +336,29 @@ describe('a client', () => {
     for (const { status, text } of answers)
       expect(status === 200 || errorIn(completions, text) !== undefined).toBe(true);
     expect(asked).toHaveLength(4);
+  });
+});
+
+describe('a body that two readers understand differently', () => {
+  const chat = '"messages": [{"role": "user", "content": "Rain?"}]';
+
+  test.each([
+    ['the model twice', `{"model": "dear", "model": "m", ${chat}}`],
+    ['the model spelled with escapes', `{"\\u006dodel": "dear", "model": "m", ${chat}}`],
+  ])('leaves with the one model that the gateway has read: %s', async (_what, body) => {
+    const { asked, texts, port } = await service();
+    const { http } = await gatewayTo(port, 'backend');
+    const answer = await ask(http, '/v1/chat/completions', { method: 'POST', headers: json, body });
+    expect(answer.status).toBe(200);
+    expect(texts.map((text) => text.match(/"[^"]*"(?=\s*:\s*"(?:dear|m)")/g))).toEqual([['"model"']]);
+    expect(asked[0]?.body['model']).toBe('m');
+  });
+
+  test('leaves as it came where there is but one way to read it', async () => {
+    const { texts, port } = await service();
+    const { http } = await gatewayTo(port, 'backend');
+    const body = `{ "model":  "m", ${chat} }`;
+    await ask(http, '/v1/chat/completions', { method: 'POST', headers: json, body });
+    expect(texts).toEqual([body]);
   });
 });
