@@ -1,8 +1,7 @@
-import { randomInt } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 
+import { freePort } from '../free-port.ts';
 import { agrees, type Step, steps } from './console.ts';
 import { blocks, read, root } from './markdown.ts';
 import { Shell } from './shell.ts';
@@ -19,9 +18,6 @@ export interface Ports {
   of(port: (typeof PORTS)[number]): number;
 }
 
-/** Below those that the system gives away by itself, so that nobody else takes one before it is used. */
-const [LOWEST, HIGHEST] = [20_000, 32_000];
-
 export async function freePorts(): Promise<Ports> {
   const free = new Map<number, number>();
   for (const port of PORTS) free.set(port, await freePort(new Set(free.values())));
@@ -29,21 +25,6 @@ export async function freePorts(): Promise<Ports> {
   const names = new Map([...free].map(([port, other]) => [String(other), String(port)]));
   const back = (text: string): string => text.replaceAll(/\d+/g, (digits) => names.get(digits) ?? digits);
   return { of, back, into: (text) => text.replaceAll(PORT, (port) => String(of(Number(port)))) };
-}
-
-async function freePort(taken: ReadonlySet<number>): Promise<number> {
-  for (;;) {
-    const port = randomInt(LOWEST, HIGHEST);
-    if (!taken.has(port) && (await isFree(port))) return port;
-  }
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.on('error', () => resolve(false));
-    server.listen(port, () => server.close(() => resolve(true)));
-  });
 }
 
 /**

@@ -1,9 +1,6 @@
-import { createServer } from 'node:net';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-
 import { afterEach, describe, expect, test } from '@jest/globals';
 
+import { freePort } from '../free-port.ts';
 import { Cleanup, echo, type RunningGateway, startGateway, upstream } from './gateway.ts';
 import { Browser, CLIENT_ID, CLIENT_SECRET, type OpenIdProvider, type Page, startProvider } from './openid.ts';
 
@@ -11,16 +8,6 @@ const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
 
 const env = { OIDC_COOKIE_SECRET: '0123456789abcdef'.repeat(4) };
-
-/** A port that nobody uses now: the provider has to know the address of the callback before the gateway runs. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // a TCP server that listens has one
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 interface Site {
   readonly gateway: RunningGateway;
