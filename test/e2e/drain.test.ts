@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 
 import { systemCodeOf } from '../../src/shared/errors.ts';
 import { eventually, Http2Client, RawClient, signal } from './clients.ts';
+import { freePort } from '../free-port.ts';
 import { ask, Cleanup, type RunningGateway, startGateway, upstream } from './gateway.ts';
 import { finished, startGwctl } from '../commands/gwctl.ts';
 import { KeepAliveClient } from './load.ts';
@@ -313,7 +314,8 @@ describe('signals', () => {
         void go.promise.then(() => response.end('slow'));
       }),
     );
-    const [port, admin] = await freePorts(2);
+    const port = await freePort();
+    const admin = await freePort(new Set([port]));
     const config = `config: {adminAddr: "127.0.0.1:${admin}", statsAddr: off, readinessAddr: off, workerThreads: 1, enableIpv6: false, connectionTerminationDeadline: 10m}
 gateways: {default: {port: ${port}}}
 routes: [{backends: [{host: "127.0.0.1:${server.port}"}]}]
@@ -336,13 +338,6 @@ routes: [{backends: [{host: "127.0.0.1:${server.port}"}]}]
       release: () => go.resolve(),
       log: () => log,
     };
-  }
-
-  /** Ports that were free a moment ago. */
-  async function freePorts(count: number): Promise<number[]> {
-    const servers = await Promise.all(Array.from({ length: count }, () => upstream(() => {})));
-    await Promise.all(servers.map((server) => server.close()));
-    return servers.map((server) => server.port);
   }
 
   test('SIGTERM behind /quitquitquit is no second one: the request in flight finishes', async () => {
