@@ -21,7 +21,7 @@ import { paramsOf } from './params.ts';
 import { isAzureTarget, pathModel, pathStreams } from './path-model.ts';
 import type { Plan, ProviderRequest } from './providers/contract.ts';
 import { isChat, isOpaque, upstreamFormat } from './providers/plan.ts';
-import { isAmbiguous, jsonBody, readBody, type ReadOptions } from './read-body.ts';
+import { jsonBody, readBody, type ReadOptions } from './read-body.ts';
 import { queryModel, watchRealtime, withQueryModel } from './realtime/watch.ts';
 import { routeTypeOf, type RouteType, type RouteTypes } from './route-type.ts';
 import type { GuardOutcome, LlmService } from './service.ts';
@@ -278,8 +278,8 @@ export class LlmCall {
     const spoken = translated?.body ?? body;
     const adapted = plan.kind === 'reshaped' ? spoken : (plan.adapt?.(spoken, facts) ?? spoken);
     const final = service.finalize === null ? adapted : service.finalize(exchange, adapted, facts.routeType);
-    // What nobody changed leaves as it came, unless the service might read another model in it.
-    if (final !== original || isAmbiguous(this.#bytes)) {
+    // What nobody changed leaves as it came.
+    if (final !== original) {
       request.body = new BufferedBody(Buffer.from(JSON.stringify(final)));
       request.headers.remove('content-length');
     }

@@ -2,7 +2,8 @@ import { systemCodeOf } from '../../src/shared/errors.ts';
 import { BufferedBody } from '../exchange/body.ts';
 import { collect } from '../exchange/collect.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { isJsonObject, type JsonObject } from '../exchange/attributes.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../exchange/attributes.ts';
+import type { HttpRequest } from '../exchange/message.ts';
 import { bodyRefusal, Patience } from '../exchange/patience.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { Clock } from '../exchange/wait.ts';
@@ -31,7 +32,7 @@ export type Unreadable =
 
 /**
  * Reads the body whole, decodes it and leaves it decoded on the request, so that nothing has to know how it came. A body of
- * more than the limit, before or after decoding, is 413; a coding that is not known is 415.
+ * more than the limit, before or after decoding, is 413; a coding that is not known is 415. What is left names one model.
  */
 export async function readBody(exchange: Exchange, { limitBytes, clock }: ReadOptions): Promise<Read> {
   const { request } = exchange;
@@ -46,14 +47,14 @@ export async function readBody(exchange: Exchange, { limitBytes, clock }: ReadOp
   }
   request.body = collected.body;
   const coding = codingOf(request.headers);
-  if (coding === null) return { kind: 'bytes', bytes: collected.body.bytes };
+  if (coding === null) return settled(request, collected.body.bytes);
   if (coding === undefined) return refused(new LlmFailure('encoding', 'unsupported content-encoding'), 'encoding');
   try {
     const bytes = await decoded(collected.body.bytes, coding, limitBytes);
     request.headers.remove('content-encoding');
     request.headers.remove('content-length');
     request.body = new BufferedBody(bytes);
-    return { kind: 'bytes', bytes };
+    return settled(request, bytes);
   } catch (error) {
     const overflow = systemCodeOf(error) === 'ERR_BUFFER_TOO_LARGE';
     return overflow
@@ -68,6 +69,15 @@ function refused(failure: LlmFailure, why: Unreadable): Read {
   return { kind: 'refused', refusal: failure.refusal('request'), why };
 }
 
+function settled(request: HttpRequest, body: Uint8Array): Read {
+  try {
+    return { kind: 'bytes', bytes: withOneModel(request, body) };
+  } catch (error) {
+    if (error instanceof LlmFailure) return refused(error, 'reading');
+    throw error;
+  }
+}
+
 /** Throws an `LlmFailure` for what is no JSON object. */
 export function jsonBody(bytes: Uint8Array): JsonObject {
   const value = parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
@@ -77,11 +87,31 @@ export function jsonBody(bytes: Uint8Array): JsonObject {
 }
 
 /**
- * Whether another reader might find another model in the body than the gateway, which takes the last: the name may stand
- * there twice, or be spelled with escapes.
+ * Another reader might find another model in a body than the gateway, which takes the last: the name may stand there twice,
+ * or be spelled with escapes. Such a body is written anew. Throws an `LlmFailure` for what cannot be.
  */
-export function isAmbiguous(body: Uint8Array): boolean {
+function withOneModel(request: HttpRequest, body: Uint8Array): Uint8Array {
+  if (!isAmbiguous(body)) return body;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const read = parse(bytes.toString('utf8'));
+  if (read === undefined) return body;
+  const written = Buffer.from(stringified(read));
+  request.body = new BufferedBody(written);
+  request.headers.remove('content-length');
+  return written;
+}
+
+function isAmbiguous(body: Uint8Array): boolean {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const first = bytes.indexOf('"model"', 0, 'latin1');
-  return bytes.indexOf('"model"', first + 1, 'latin1') > first || bytes.includes('\\u00', 0, 'latin1');
+  // The letters of `model` are U+0064 to U+006F.
+  return bytes.indexOf('"model"', first + 1, 'latin1') > first || bytes.includes('\\u006', 0, 'latin1');
+}
+
+function stringified(value: JsonValue): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    throw badRequest('request body is nested too deeply');
+  }
 }

@@ -342,13 +342,19 @@ describe('a client', () => {
 describe('a body that two readers understand differently', () => {
   const chat = '"messages": [{"role": "user", "content": "Rain?"}]';
 
-  test.each([
-    ['the model twice', `{"model": "dear", "model": "m", ${chat}}`],
-    ['the model spelled with escapes', `{"\\u006dodel": "dear", "model": "m", ${chat}}`],
-  ])('leaves with the one model that the gateway has read: %s', async (_what, body) => {
+  test.each(
+    [
+      ['the model twice', `{"model": "dear", "model": "m", ${chat}}`],
+      ['the model spelled with escapes', `{"\\u006dodel": "dear", "model": "m", ${chat}}`],
+    ].flatMap(([what = '', body = '']) =>
+      (['backend', 'models'] as const).flatMap((front) =>
+        ['/v1/chat/completions', '/v1/images/generations'].map((path) => ({ what, body, front, path })),
+      ),
+    ),
+  )('leaves with the one model that the gateway has read: $what, $front, $path', async ({ body, front, path }) => {
     const { asked, texts, port } = await service();
-    const { http } = await gatewayTo(port, 'backend');
-    const answer = await ask(http, '/v1/chat/completions', { method: 'POST', headers: json, body });
+    const { http } = await gatewayTo(port, front);
+    const answer = await ask(http, path, { method: 'POST', headers: json, body });
     expect(answer.status).toBe(200);
     expect(texts.map((text) => text.match(/"[^"]*"(?=\s*:\s*"(?:dear|m)")/g))).toEqual([['"model"']]);
     expect(asked[0]?.body['model']).toBe('m');
