@@ -30,3 +30,10 @@ export interface RemoteDiscovery {
 
 /** What the control thread fetches, keeps fresh and hands to the data threads. */
 export type RemoteDocument = RemoteKeySet | RemoteDiscovery;
+
+/** An OpenAPI document; `content` tells it from the others. */
+export interface RemoteOpenApi {
+  readonly kind: 'remote';
+  readonly content: 'openApi';
+  readonly url: string;
+}

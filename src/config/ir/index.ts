@@ -5,6 +5,7 @@
  */
 export type * from './gateway.ts';
 export type * from './llm.ts';
+export type * from './mcp.ts';
 export type * from './model-catalog.ts';
 export type * from './route.ts';
 export type * from './backend.ts';
