@@ -128,6 +128,11 @@ export class BackendTable {
       case 'ai':
       case 'models':
         return refusing({ kind: 'ai', key: backend.key, name: backend.key }, invalidBackendType);
+      // Calls go to one or several of its targets.
+      case 'mcp':
+        return refusing({ kind: 'mcp', key: backend.key, name: backend.key }, invalidBackendType);
+      case 'agentCore':
+        return refusing({ kind: 'agentCore', key: backend.key, name: backend.key }, invalidBackendType);
     }
   }
 

@@ -37,7 +37,7 @@ export interface Refused {
 
 /** A backend with its connection policies, ready to pick where a request goes. */
 export interface ResolvedBackend {
-  readonly kind: 'host' | 'dynamic' | 'service' | 'internal' | 'ai' | 'invalid';
+  readonly kind: 'host' | 'dynamic' | 'service' | 'internal' | 'ai' | 'mcp' | 'agentCore' | 'invalid';
   readonly key: string;
   /** As logs, metrics and traces name it. */
   readonly name: string;

@@ -3,6 +3,7 @@ import type {
   BackendPolicies,
   GatewayConfig,
   GatewayPolicies,
+  HandedOn,
   HttpRoute,
   Listener,
   NamedBackend,
@@ -129,18 +130,10 @@ function backendOf({ policy }: TargetedPolicy): BackendPolicies {
 }
 
 /** What a route says about its backends. */
-function routeAsBackend({
-  backendTLS,
-  backendTunnel,
-  backendAuth,
-  ai,
-}: Pick<RoutePolicies, 'backendTLS' | 'backendTunnel' | 'backendAuth' | 'ai'>): BackendPolicies {
-  return {
-    ...(ai === undefined ? {} : { ai }),
-    ...(backendTLS === undefined ? {} : { backendTLS }),
-    ...(backendTunnel === undefined ? {} : { backendTunnel }),
-    ...(backendAuth === undefined ? {} : { backendAuth }),
-  };
+function routeAsBackend(policies: HandedOn): BackendPolicies {
+  const { ai, backendTLS, backendTunnel, backendAuth, mcpAuthorization, mcpGuardrails, a2a } = policies;
+  // What is undefined counts as absent where levels are merged.
+  return { ai, backendTLS, backendTunnel, backendAuth, mcpAuthorization, mcpGuardrails, a2a };
 }
 
 /** `levels` run from the least to the most specific; inside a level the first definition counts. */

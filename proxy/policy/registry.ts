@@ -1,4 +1,4 @@
-import type { BackendPolicies, GatewayPolicies, RoutePolicies } from '../../src/config/ir/index.ts';
+import type { BackendPolicies, GatewayPolicies, HandedOn, RoutePolicies } from '../../src/config/ir/index.ts';
 
 /**
  * Which of several definitions holds: the most specific one, (set-if-unset) the least specific, or all of them together
@@ -35,9 +35,9 @@ export const routePolicies = {
   requestHeaderModifier: 'mostSpecific',
   responseHeaderModifier: 'mostSpecific',
   requestMirror: 'mostSpecific',
-} as const satisfies Record<Exclude<keyof RoutePolicies, 'backendTLS' | 'backendTunnel' | 'backendAuth' | 'ai'>, Merge>;
+} as const satisfies Record<Exclude<keyof RoutePolicies, keyof HandedOn>, Merge>;
 
-/** Every policy about a backend. `backendTLS` and `ai` on a route are among these. */
+/** Every policy about a backend; those that routes hand on are among these. */
 export const backendPolicies = {
   requestHeaderModifier: 'mostSpecific',
   responseHeaderModifier: 'mostSpecific',
@@ -54,4 +54,7 @@ export const backendPolicies = {
   authorization: 'rules',
   transformations: 'mostSpecific',
   ai: 'fields',
+  mcpAuthorization: 'rules',
+  mcpGuardrails: 'mostSpecific',
+  a2a: 'mostSpecific',
 } as const satisfies Record<keyof BackendPolicies, Merge>;

@@ -1,5 +1,12 @@
 import type { BackendDump, EndpointGroupDump, ServiceDump } from '../../../src/admin/protocol/config-dump.ts';
-import type { Backend, HostBackend, NamedBackend, Service, Workload } from '../../../src/config/ir/index.ts';
+import type {
+  AgentCoreBackend,
+  Backend,
+  HostBackend,
+  NamedBackend,
+  Service,
+  Workload,
+} from '../../../src/config/ir/index.ts';
 import type { EndpointInfo } from '../../backends/endpoint-view.ts';
 import { infoDump } from './endpoint-info.ts';
 import { aiTarget, type LiveMembers } from './models.ts';
@@ -43,12 +50,19 @@ function variant(backend: Backend, name: string, live: LiveEndpoints): Readonly<
   if (backend.kind === 'internal') return { internal: { ...names, path: backend.path } };
   if (backend.kind === 'ai') return { ai: { ...names, target: aiTarget(backend, live) } };
   if (backend.kind === 'models') return { llmRouter: names };
+  if (backend.kind === 'mcp') return { mcp: names };
+  if (backend.kind === 'agentCore') return { aws: { ...names, agentCore: agentCoreDump(backend) } };
   const info = live.ofBackend(backend);
   const target = targetText(backend.target);
   if (info === undefined) return { host: { ...names, target } };
   const entry = { [target]: { endpoint: { name: target }, info: infoDump(info, live.nowMs), capacity: 1 } };
   const group = info.evictedUntil === null ? { active: entry, rejected: {} } : { active: {}, rejected: entry };
   return { host: { ...names, target, endpoints: [group] } };
+}
+
+/** What the configuration says of an agent on AWS. */
+export function agentCoreDump({ arn, qualifier }: AgentCoreBackend): Readonly<Record<string, unknown>> {
+  return { agentRuntimeArn: arn, ...(qualifier === undefined ? {} : { qualifier }) };
 }
 
 function serviceEndpoints(service: Service, workloads: readonly Workload[], live: LiveEndpoints): EndpointGroupDump {

@@ -16,6 +16,7 @@ import type {
 } from '../../../src/config/ir/index.ts';
 import { assertNever } from '../../../src/shared/assert-never.ts';
 import type { EffectiveOfRoute, EffectivePolicies } from './effective.ts';
+import { agentCoreDump } from './backends.ts';
 import { backendPolicies, routePolicies } from './policies.ts';
 import { targetText } from './target-text.ts';
 
@@ -150,5 +151,7 @@ function inlineDump(
   if (backend.kind === 'dynamic') return { dynamic: { target: backend.target } };
   if (backend.kind === 'ai') return { ai: { name: backend.key } };
   if (backend.kind === 'models') return { llmRouter: { name: backend.key } };
+  if (backend.kind === 'mcp') return { mcp: { name: backend.key } };
+  if (backend.kind === 'agentCore') return { aws: { name: backend.key, agentCore: agentCoreDump(backend) } };
   return { internal: { path: backend.path } };
 }

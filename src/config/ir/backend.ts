@@ -1,4 +1,5 @@
 import type { AiBackend, ModelsBackend } from './llm.ts';
+import type { McpBackend } from './mcp.ts';
 import type { BackendPolicies } from './policy.ts';
 
 /** Somewhere that requests can be sent, without the policies of the place it is used in. */
@@ -12,13 +13,29 @@ export type Backend =
   /** The gateway's own admin router, in process; `path` replaces the request's path. */
   | { readonly kind: 'internal'; readonly key: string; readonly path?: string | undefined }
   | AiBackend
-  | ModelsBackend;
+  | ModelsBackend
+  | McpBackend
+  | AgentCoreBackend;
 
 export interface HostBackend {
   readonly kind: 'host';
   /** `/<name>` when named, `<routeKey>/backend<idx>` when written inline. */
   readonly key: string;
   readonly target: HostTarget;
+}
+
+/** An agent that runs on AWS: requests take its path and query in place of their own. */
+export interface AgentCoreBackend {
+  readonly kind: 'agentCore';
+  /** `/<name>` when named, `<routeKey>/backend<idx>` when written inline. */
+  readonly key: string;
+  /** Of the runtime, as written. */
+  readonly arn: string;
+  /** Parts of the ARN. */
+  readonly region: string;
+  readonly account: string;
+  /** A version, or another name of one; of characters that need no escape in a query. */
+  readonly qualifier?: string | undefined;
 }
 
 export type HostTarget =

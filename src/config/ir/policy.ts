@@ -1,5 +1,6 @@
 import type { SimpleBackendRef } from './backend.ts';
 import type { AiPolicy } from './llm.ts';
+import type { A2a } from './policy/a2a.ts';
 import type { ApiKeyAuth } from './policy/api-key.ts';
 import type { Authorization } from './policy/authorization.ts';
 import type { BasicAuth } from './policy/basic-auth.ts';
@@ -13,6 +14,7 @@ import type { ExtProc } from './policy/ext-proc.ts';
 import type { JwtAuth } from './policy/jwt-auth.ts';
 import type { Oidc } from './policy/oidc.ts';
 import type { LocalRateLimit } from './policy/local-rate-limit.ts';
+import type { McpGuardrails } from './policy/mcp-guardrails.ts';
 import type { AccessLog, Tracing } from './policy/observability.ts';
 import type { Transformations } from './policy/transformations.ts';
 import type { RemoteRateLimit } from './policy/remote-rate-limit.ts';
@@ -149,10 +151,20 @@ export interface BackendPolicies {
   readonly authorization?: Authorization | undefined;
   /** Bodies of language models. */
   readonly ai?: AiPolicy | undefined;
+  /** Rules about tools, prompts, resources and tasks of MCP servers. */
+  readonly mcpAuthorization?: Authorization | undefined;
+  readonly mcpGuardrails?: McpGuardrails | undefined;
+  readonly a2a?: A2a | undefined;
 }
 
-/** What may be attached to a route. `backendTLS`, `backendTunnel` and `backendAuth` are handed on to the backends of the route. */
-export interface RoutePolicies extends GatewayPolicies {
+/** What a route says for all of its backends. */
+export type HandedOn = Pick<
+  BackendPolicies,
+  'ai' | 'backendTLS' | 'backendTunnel' | 'backendAuth' | 'mcpAuthorization' | 'mcpGuardrails' | 'a2a'
+>;
+
+/** What may be attached to a route. Those of `HandedOn` are handed on to the backends of the route. */
+export interface RoutePolicies extends GatewayPolicies, HandedOn {
   readonly remoteRateLimit?: Choice<RemoteRateLimit> | undefined;
   readonly csrf?: Csrf | undefined;
   readonly localRateLimit?: LocalRateLimit | undefined;
@@ -166,10 +178,6 @@ export interface RoutePolicies extends GatewayPolicies {
   readonly requestHeaderModifier?: HeaderModifier | undefined;
   readonly responseHeaderModifier?: HeaderModifier | undefined;
   readonly requestMirror?: readonly RequestMirror[] | undefined;
-  readonly backendTLS?: BackendTls | undefined;
-  readonly backendTunnel?: BackendTunnel | undefined;
-  readonly backendAuth?: BackendAuth | undefined;
-  readonly ai?: AiPolicy | undefined;
 }
 
 export type PolicyTarget =

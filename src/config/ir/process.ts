@@ -1,4 +1,5 @@
 import type { Secret } from '../../shared/secret.ts';
+import type { McpSessions } from './mcp.ts';
 import type { FieldChanges, TelemetryResource } from './policy/observability.ts';
 
 /** Where one of the local servers (admin, stats, readiness) listens. `hosts` has two entries for `localhost`. */
@@ -55,6 +56,7 @@ export interface ProcessConfig {
   readonly metrics: FieldChanges;
   readonly telemetry: TelemetryResource;
   readonly histograms: 'classic';
+  readonly mcpSessions: McpSessions;
   readonly backend: {
     readonly keepalives: Keepalives;
     readonly connectTimeoutMs: number;

@@ -58,7 +58,7 @@ export class Environment {
   }
 }
 
-/** Headers may hold credentials. */
+/** Headers may hold credentials, and keys are some. */
 function shown(name: string, text: string): string {
-  return name.endsWith('_HEADERS') ? 'something else' : JSON.stringify(text.slice(0, 60));
+  return /_(HEADERS|KEY)$/.test(name) ? 'something else' : JSON.stringify(text.slice(0, 60));
 }

@@ -1,4 +1,6 @@
 import { parseDurationMs } from '../../shared/duration.ts';
+import { Secret } from '../../shared/secret.ts';
+import type { McpSessions } from '../ir/mcp.ts';
 import type { DnsLookupFamily, Locality, ProcessConfig } from '../ir/process.ts';
 import { keepalives as keepalivesSchema } from '../schema/policy/tcp.ts';
 import { unknownLevel, type ProcessSpec } from '../schema/process.ts';
@@ -61,6 +63,7 @@ export function processConfig(context: Context, spec: ProcessSpec): ProcessConfi
     metrics: { add: Object.entries(spec.metrics?.fields?.add ?? {}), remove: spec.metrics?.remove ?? [] },
     telemetry: telemetryResource(settings),
     histograms: 'classic',
+    mcpSessions: mcpSessions(settings, spec),
     backend: {
       keepalives: keepalives(backend?.keepalives ?? keepalivesSchema.parse({})),
       connectTimeoutMs: backend?.connectTimeout ?? 10_000,
@@ -68,6 +71,16 @@ export function processConfig(context: Context, spec: ProcessSpec): ProcessConfi
       poolMaxSize: backend?.poolMaxSize,
     },
   };
+}
+
+/** The key of the environment wins over that of the file. */
+function mcpSessions(settings: Environment, { session, mcp }: ProcessSpec): McpSessions {
+  const key = settings.read('SESSION_KEY', sessionKey, '64 hexadecimal digits') ?? session?.key;
+  return { key: key === undefined ? undefined : new Secret(key.toLowerCase()), ttlMs: mcp?.sessionTtl ?? 1_800_000 };
+}
+
+function sessionKey(text: string): string | undefined {
+  return /^[0-9a-f]{64}$/i.test(text) ? text : undefined;
 }
 
 function deadlines(

@@ -32,6 +32,7 @@ const processConfig: GatewayConfig['process'] = {
   metrics: { add: [], remove: [] },
   telemetry: { serviceName: 'gwctl', attributes: [] },
   histograms: 'classic',
+  mcpSessions: { ttlMs: 1_800_000 },
   backend: backendDefaults,
 };
 

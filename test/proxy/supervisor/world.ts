@@ -22,6 +22,7 @@ export function processConfig(changes: Partial<ProcessConfig> = {}): ProcessConf
     metrics: { add: [], remove: [] },
     telemetry: { serviceName: 'gwctl', attributes: [] },
     histograms: 'classic',
+    mcpSessions: { ttlMs: 1_800_000 },
     backend: { keepalives, connectTimeoutMs: 10_000, poolIdleTimeoutMs: 90_000 },
     ...changes,
   };
