@@ -9,7 +9,7 @@ import type { Refusal } from '../exchange/refusal.ts';
 import type { Clock } from '../exchange/wait.ts';
 import { badRequest, LlmFailure } from './failure.ts';
 import { parse } from './json.ts';
-import { codingOf, decoded } from './stream/content-coding.ts';
+import { codingOf, decoded } from '../exchange/coding/content-coding.ts';
 
 export interface ReadOptions {
   readonly limitBytes: number;

@@ -2,7 +2,7 @@ import type { Body } from '../../exchange/body.ts';
 import { PushBody } from '../../exchange/push-body.ts';
 import { AwsEventStreamDecoder } from './aws-event-stream.ts';
 import { type IdleLimit, IdleWatch } from './idle-watch.ts';
-import { SseDecoder } from './sse-decoder.ts';
+import { SseDecoder } from '../../exchange/sse/sse-decoder.ts';
 
 /** How events are framed: server-sent events, or `application/vnd.amazon.eventstream`. */
 export type Framing = 'sse' | 'aws';

@@ -11,7 +11,7 @@ import {
 } from 'node:zlib';
 import type { Transform } from 'node:stream';
 
-import type { Headers } from '../../exchange/headers.ts';
+import type { Headers } from '../headers.ts';
 
 interface Coding {
   readonly decode: (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;

@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 
-import type { Body } from '../../exchange/body.ts';
-import { PushBody } from '../../exchange/push-body.ts';
+import type { Body } from '../body.ts';
+import { PushBody } from '../push-body.ts';
 
 /** A body as it was before it was compressed, piece by piece. `decoder` is not used for anything else. */
 export function decodedBody(source: Body, decoder: Transform): Body {

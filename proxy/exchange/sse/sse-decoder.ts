@@ -1,7 +1,11 @@
-/** Takes the events of a stream (WHATWG HTML, "Server-sent events"). Comments, ids and retry times are nobody's business here. */
+/** Takes the events of a stream (WHATWG HTML, "Server-sent events"). Comments are nobody's business here. */
 export interface SseSink {
   /** `name` is null where the stream names none; `data` has its lines joined by line feeds. */
   event(name: string | null, data: string): void;
+  /** The id of the event under way, before it; also where the event has no data. */
+  id?(id: string): void;
+  /** How long to wait before the stream is opened again. */
+  retry?(delayMs: number): void;
 }
 
 /** More than the limit without an end in sight. */
@@ -75,6 +79,12 @@ export class SseDecoder {
       this.#name = line.charCodeAt(6) === 0x20 ? line.slice(7) : line.slice(6);
     } else if (line === 'data') {
       this.#data = this.#data === null ? '' : `${this.#data}\n`;
+    } else if (line.startsWith('id:')) {
+      const id = line.charCodeAt(3) === 0x20 ? line.slice(4) : line.slice(3);
+      if (!id.includes('\0')) this.#sink.id?.(id);
+    } else if (line.startsWith('retry:')) {
+      const digits = line.charCodeAt(6) === 0x20 ? line.slice(7) : line.slice(6);
+      if (/^\d{1,9}$/.test(digits)) this.#sink.retry?.(Number(digits));
     }
   }
 
