@@ -63,6 +63,20 @@ export class Exchange {
     this.clientTarget = request.target;
   }
 
+  /**
+   * A request that the gateway makes on behalf of this one: policies see it with what is known of its client. It has no
+   * response of its own, and ends as its maker says.
+   */
+  onBehalf(request: HttpRequest, trace: Recorder | null): Exchange {
+    const made = new Exchange(request, this.connection, this.transport, trace);
+    Object.assign(made.attributes, this.attributes);
+    made.progress = this.progress;
+    made.route = this.route;
+    made.spans = this.spans;
+    made.clientGone = this.clientGone;
+    return made;
+  }
+
   /** Headers for whatever response there will be; made on first use. */
   get queued(): QueuedHeaders {
     return (this.#queued ??= new QueuedHeaders());
