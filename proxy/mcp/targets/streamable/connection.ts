@@ -1,0 +1,82 @@
+import type { RequestId, RpcAnswer, RpcNotification, RpcRequest } from '../../message/message.ts';
+import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure, TargetState } from '../contract.ts';
+import { StreamableCall } from './call.ts';
+import { broken, Conversation, isModern, type StreamableOptions, succeeded } from './conversation.ts';
+import { Listening } from './listening.ts';
+
+/** A conversation over streamable HTTP: a POST for each message, a GET for what the target says unasked. */
+export class StreamableConnection implements TargetConnection {
+  readonly #conversation: Conversation;
+  readonly #calls = new Map<RequestId, StreamableCall>();
+  readonly #streams = new Set<Listening>();
+
+  constructor(options: StreamableOptions, state: TargetState | null) {
+    this.#conversation = new Conversation(options, state);
+  }
+
+  get state(): TargetState {
+    return this.#conversation.state;
+  }
+
+  request(message: RpcRequest, call: TargetCall, sink: CallSink): Calling {
+    const { id } = message;
+    const calling: StreamableCall = new StreamableCall(this.#conversation, message, {
+      call,
+      sink,
+      onOver: () => {
+        if (this.#calls.get(id) === calling) this.#calls.delete(id);
+      },
+    });
+    this.#calls.set(id, calling);
+    calling.start();
+    return calling;
+  }
+
+  async post(message: RpcNotification | RpcAnswer, call: TargetCall): Promise<TargetFailure | null> {
+    const cancelled = this.#cancelledBy(message);
+    if (cancelled !== null && isModern(call)) {
+      cancelled.end(null);
+      return null;
+    }
+    const { session } = this.#conversation;
+    const outcome = await this.#conversation.post(message, call).outcome;
+    // Many servers leave the stream of what was cancelled open for good.
+    cancelled?.end(null);
+    if (outcome.kind !== 'answer') return outcome;
+    const { response } = outcome;
+    this.#conversation.heard(outcome, false);
+    if (!succeeded(response)) return this.#conversation.failureOf(response, session);
+    response.body.cancel();
+    return null;
+  }
+
+  listen(call: TargetCall, sink: CallSink): Calling {
+    const stream: Listening = new Listening(this.#conversation, call, sink, () => this.#streams.delete(stream));
+    this.#streams.add(stream);
+    if (isModern(call)) {
+      const unsupported = { kind: 'unsupported', message: 'there are no streams without a request' } as const;
+      queueMicrotask(() => stream.end(unsupported));
+    } else stream.start();
+    return stream;
+  }
+
+  async close(call: TargetCall | null): Promise<TargetFailure | null> {
+    for (const each of [...this.#calls.values(), ...this.#streams]) each.end(broken('the conversation is over'));
+    if (this.#conversation.session === undefined) return null;
+    const outcome = await this.#conversation.delete(call).outcome;
+    this.#conversation.forget();
+    if (outcome.kind !== 'answer') return outcome;
+    const { response } = outcome;
+    // Gone already, or ended by the target alone.
+    if (!succeeded(response) && response.status !== 404 && response.status !== 405)
+      return this.#conversation.failureOf(response, undefined);
+    response.body.cancel();
+    return null;
+  }
+
+  #cancelledBy(message: RpcNotification | RpcAnswer): StreamableCall | null {
+    if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return null;
+    const id = message.params?.['requestId'];
+    return typeof id === 'string' || typeof id === 'number' ? (this.#calls.get(id) ?? null) : null;
+  }
+}
