@@ -1,10 +1,10 @@
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { Refusal } from '../../exchange/refusal.ts';
 import type { RpcAnswer, RpcNotification, RpcRequest } from '../message/message.ts';
+import type { Era } from '../message/versions.ts';
 import type { CallSink, Calling, TargetFailure } from '../targets/contract.ts';
 
-/** Protocol versions up to 2025-11-25 have sessions and a handshake, later ones stand alone with each request. */
-export type Era = 'legacy' | 'modern';
+export type { Era };
 
 /** One HTTP request of a client, or one message of it over the older transport. */
 export interface ClientCall {
