@@ -1,0 +1,157 @@
+import { isJsonObject, type JsonObject } from '../../../../src/shared/json.ts';
+import type { RequestId, RpcFailure, RpcRequest } from '../../message/message.ts';
+import type { Calling, CallSink, Target, TargetCall, TargetConnection, TargetFailure } from '../contract.ts';
+import type { HttpCaller } from '../http-caller.ts';
+import { sendCall } from './call.ts';
+import type { CompiledDocument } from './plan.ts';
+import { misfitResult } from './result.ts';
+import { writeRequest } from './request.ts';
+
+export interface OpenApiOptions {
+  readonly name: string;
+  readonly document: CompiledDocument;
+  /** Before the path of every operation, without a slash at its end. */
+  readonly path: string;
+  readonly caller: HttpCaller;
+  /** Of an answer, bytes. */
+  readonly maxAnswerBytes: number;
+}
+
+const LATEST_LEGACY = '2025-11-25';
+const LEGACY: ReadonlySet<string> = new Set(['2024-11-05', '2025-03-26', '2025-06-18', LATEST_LEGACY]);
+const MODERN = '2026-07-28';
+const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
+const CAPABILITIES: JsonObject = { tools: {} };
+
+/** A service that is described by a document, spoken to as if it were an MCP server. */
+export function openApiTarget(options: OpenApiOptions): Target {
+  const connection = new OpenApiConnection(options);
+  // Nothing is kept between calls: every conversation is the same.
+  return { name: options.name, transport: 'openapi', connect: () => connection };
+}
+
+const nothingToDo: Calling = { cancel() {}, pause() {}, resume() {} };
+
+class OpenApiConnection implements TargetConnection {
+  readonly state = {};
+  readonly #options: OpenApiOptions;
+
+  constructor(options: OpenApiOptions) {
+    this.#options = options;
+  }
+
+  request(message: RpcRequest, call: TargetCall, sink: CallSink): Calling {
+    const { id, method, params = {} } = message;
+    switch (method) {
+      case 'tools/call':
+        return this.#call(message, call, sink);
+      case 'subscriptions/listen':
+        return acknowledge(id, sink);
+      case 'logging/setLevel':
+      case 'resources/subscribe':
+      case 'resources/unsubscribe':
+        return end(sink, { kind: 'unsupported', message: `${method} is nothing that an OpenAPI document can do` });
+      default: {
+        const result = this.#local(method, params);
+        if (result === null) return fail(sink, id, { code: -32601, message: `Method not found: ${method}` });
+        return typeof result === 'string'
+          ? fail(sink, id, { code: -32602, message: result })
+          : answer(sink, id, result);
+      }
+    }
+  }
+
+  post(): Promise<TargetFailure | null> {
+    return Promise.resolve(null);
+  }
+
+  /** The stream is there, and stays silent. */
+  listen(): Calling {
+    return nothingToDo;
+  }
+
+  close(): Promise<TargetFailure | null> {
+    return Promise.resolve(null);
+  }
+
+  /** What needs no call: a result, a text that says what is wrong with the parameters, or null for an unknown method. */
+  #local(method: string, params: JsonObject): JsonObject | string | null {
+    switch (method) {
+      case 'initialize':
+        return { protocolVersion: agreed(params.protocolVersion), ...this.#introduction() };
+      case 'server/discover':
+        return { supportedVersions: [MODERN], ...this.#introduction() };
+      case 'ping':
+        return {};
+      case 'tools/list':
+        return { tools: this.#options.document.tools };
+      case 'prompts/list':
+        return { prompts: [] };
+      case 'prompts/get':
+        return { messages: [] };
+      case 'resources/list':
+        return { resources: [] };
+      case 'resources/templates/list':
+        return { resourceTemplates: [] };
+      case 'resources/read':
+        return { contents: [] };
+      default:
+        return method.startsWith('tasks/') ? 'unknown task' : null;
+    }
+  }
+
+  #introduction(): JsonObject {
+    const { title, version, description } = this.#options.document;
+    const instructions = description === undefined ? {} : { instructions: description };
+    return { capabilities: CAPABILITIES, serverInfo: { name: title, version }, ...instructions };
+  }
+
+  #call({ id, params = {} }: RpcRequest, call: TargetCall, sink: CallSink): Calling {
+    const { document, path, caller, maxAnswerBytes } = this.#options;
+    const { name, arguments: given } = params;
+    const plan = typeof name === 'string' ? document.plans.get(name) : undefined;
+    if (plan === undefined) return fail(sink, id, { code: -32602, message: `Unknown tool: ${String(name)}` });
+    const written = writeRequest(plan, isJsonObject(given) ? given : {}, call.headers);
+    if (written.kind === 'misfit') return answer(sink, id, misfitResult(written));
+    const { method, body } = written;
+    const ask = {
+      method,
+      target: path + written.target,
+      headers: call.headers,
+      body,
+      lasting: false,
+      pinned: undefined,
+    };
+    return sendCall(caller.send(ask, call), { id, sink, maxAnswerBytes });
+  }
+}
+
+/** The version that a client asks for, where there is one that it can have. */
+function agreed(asked: unknown): string {
+  return typeof asked === 'string' && LEGACY.has(asked) ? asked : LATEST_LEGACY;
+}
+
+function answer(sink: CallSink, id: RequestId, result: JsonObject): Calling {
+  sink.onMessage({ kind: 'result', id, result });
+  return end(sink, null);
+}
+
+function fail(sink: CallSink, id: RequestId, error: RpcFailure): Calling {
+  sink.onMessage({ kind: 'error', id, error });
+  return end(sink, null);
+}
+
+function end(sink: CallSink, failure: TargetFailure | null): Calling {
+  sink.onEnd(failure);
+  return nothingToDo;
+}
+
+/** Nothing that could be listened to ever changes. */
+function acknowledge(id: RequestId, sink: CallSink): Calling {
+  sink.onMessage({
+    kind: 'notification',
+    method: 'notifications/subscriptions/acknowledged',
+    params: { notifications: {}, _meta: { [SUBSCRIPTION_ID]: id } },
+  });
+  return nothingToDo;
+}
