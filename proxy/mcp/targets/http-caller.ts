@@ -23,6 +23,8 @@ export interface HttpAnswer {
   readonly response: HttpResponse;
   /** `ip:port` of the endpoint that answered, where the target is a service with several. */
   readonly pinned: string | undefined;
+  /** `scheme://authority` under which the target was asked: what it takes for its own address. */
+  readonly origin: string;
 }
 
 export interface HttpCalling {

@@ -1,11 +1,13 @@
 import { collect } from '../../../exchange/collect.ts';
 import type { HttpResponse } from '../../../exchange/message.ts';
-import type { RpcMessage, RpcNotification, RpcRequest } from '../../message/message.ts';
+import type { RpcMessage, RpcRequest } from '../../message/message.ts';
+import { cancellationOf } from '../cancellation.ts';
 import type { CallSink, Calling, TargetCall, TargetFailure } from '../contract.ts';
 import { EventReader, mediaType, plainBody } from '../event-reader.ts';
 import type { HttpAnswer, HttpCalling } from '../http-caller.ts';
 import { messagesIn } from '../incoming.ts';
-import { broken, type Conversation, isInitialize, isModern, succeeded } from './conversation.ts';
+import { broken, discard, succeeded } from '../http-failures.ts';
+import { type Conversation, isInitialize, isModern } from './conversation.ts';
 
 /** Of a stream that broke before its answer, one after the other without an event between them. */
 const MAX_RESUMPTIONS = 5;
@@ -52,9 +54,9 @@ export class StreamableCall implements Calling {
   cancel(): void {
     if (this.#over) return;
     this.drop();
-    // Streams of the older versions may break without a meaning: the target has to be told (2025-06-18, "Cancellation").
+    // Streams of the older versions may break without a meaning.
     if (isModern(this.#call) || isInitialize(this.#message)) return;
-    const told = this.#conversation.post(cancelled(this.#message), this.#call, true);
+    const told = this.#conversation.post(cancellationOf(this.#message), this.#call, true);
     void told.outcome.then(discard);
   }
 
@@ -230,16 +232,6 @@ export class StreamableCall implements Calling {
     this.#unschedule?.();
     this.#onOver();
   }
-}
-
-/** Nobody wants it any more. */
-function discard(outcome: HttpAnswer | TargetFailure): void {
-  if (outcome.kind === 'answer') outcome.response.body.cancel();
-}
-
-function cancelled(message: RpcRequest): RpcNotification {
-  const params = { requestId: message.id, reason: 'the client has gone' };
-  return { kind: 'notification', method: 'notifications/cancelled', params };
 }
 
 function noAnswer(): TargetFailure {

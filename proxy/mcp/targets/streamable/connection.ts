@@ -1,7 +1,9 @@
 import type { RequestId, RpcAnswer, RpcNotification, RpcRequest } from '../../message/message.ts';
+import { cancelledBy } from '../cancellation.ts';
 import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure, TargetState } from '../contract.ts';
 import { StreamableCall } from './call.ts';
-import { broken, Conversation, isModern, type StreamableOptions, succeeded } from './conversation.ts';
+import { broken, succeeded } from '../http-failures.ts';
+import { Conversation, isModern, type StreamableOptions } from './conversation.ts';
 import { Listening } from './listening.ts';
 
 /** A conversation over streamable HTTP: a POST for each message, a GET for what the target says unasked. */
@@ -75,8 +77,7 @@ export class StreamableConnection implements TargetConnection {
   }
 
   #cancelledBy(message: RpcNotification | RpcAnswer): StreamableCall | null {
-    if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return null;
-    const id = message.params?.['requestId'];
-    return typeof id === 'string' || typeof id === 'number' ? (this.#calls.get(id) ?? null) : null;
+    const id = cancelledBy(message);
+    return id === null ? null : (this.#calls.get(id) ?? null);
   }
 }

@@ -3,6 +3,7 @@ import type { HttpResponse } from '../../../exchange/message.ts';
 import type { Clock } from '../../../exchange/wait.ts';
 import type { RpcMessage } from '../../message/message.ts';
 import type { TargetCall, TargetFailure, TargetState } from '../contract.ts';
+import { broken, httpFailure, succeeded } from '../http-failures.ts';
 import type { HttpAnswer, HttpCaller, HttpCalling } from '../http-caller.ts';
 import { METHOD_HEADER, NAME_HEADER, setRoutingHeaders } from '../../message/routing-headers.ts';
 import { eraOf } from '../../message/versions.ts';
@@ -92,9 +93,7 @@ export class Conversation {
 
   /** What a status that is no success says. The body is for whoever gets the failure. */
   failureOf(response: HttpResponse, session: string | undefined): TargetFailure {
-    const { status } = response;
-    if (status !== 404 || session === undefined)
-      return { kind: 'http', status, response, message: `the target answered with ${status}` };
+    if (response.status !== 404 || session === undefined) return httpFailure(response);
     response.body.cancel();
     return { kind: 'forgotten', message: 'the target knows the session no more' };
   }
@@ -128,12 +127,4 @@ export function isInitialize(message: RpcMessage | null): boolean {
 export function isModern(call: TargetCall | null): boolean {
   const version = call?.version ?? null;
   return version !== null && eraOf(version) === 'modern';
-}
-
-export function succeeded(response: HttpResponse): boolean {
-  return response.status >= 200 && response.status < 300;
-}
-
-export function broken(message: string): TargetFailure {
-  return { kind: 'broken', message };
 }

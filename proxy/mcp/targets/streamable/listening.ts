@@ -3,7 +3,8 @@ import type { CallSink, Calling, TargetCall, TargetFailure } from '../contract.t
 import { EventReader, mediaType, plainBody } from '../event-reader.ts';
 import type { HttpAnswer, HttpCalling } from '../http-caller.ts';
 import { messagesIn } from '../incoming.ts';
-import { broken, type Conversation, succeeded } from './conversation.ts';
+import { broken, discard, succeeded } from '../http-failures.ts';
+import type { Conversation } from './conversation.ts';
 
 const REOPEN_AFTER_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
@@ -64,7 +65,7 @@ export class Listening implements Calling {
 
   #headed(outcome: HttpAnswer | TargetFailure, session: string | undefined): void {
     if (this.#over) {
-      if (outcome.kind === 'answer') outcome.response.body.cancel();
+      discard(outcome);
       return;
     }
     if (outcome.kind !== 'answer') {
