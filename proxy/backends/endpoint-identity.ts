@@ -44,11 +44,17 @@ export function endpointIdentities(config: GatewayConfig): Set<string> {
 function addInline(value: unknown, identities: Set<string>): void {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
   if (isInline(value)) addBackend(value.backend, identities);
+  // What others wrote says nothing of backends.
+  else if (isDocument(value)) return;
   for (const part of Object.values(value)) addInline(part, identities);
 }
 
 function isInline(value: object): value is { readonly kind: 'inline'; readonly backend: Backend } {
   return 'kind' in value && value.kind === 'inline' && 'backend' in value;
+}
+
+function isDocument(value: object): boolean {
+  return 'kind' in value && value.kind === 'inline' && 'document' in value;
 }
 
 function addBackend(backend: Backend, identities: Set<string>): void {
@@ -60,5 +66,8 @@ function addBackend(backend: Backend, identities: Set<string>): void {
     for (const { routing } of backend.virtualModels)
       if (routing.kind === 'failover') addBackend(routing.backend, identities);
     for (const name of passingOn(backend)) identities.add(virtualModelIdentity(name));
+  } else if (backend.kind === 'agentCore') identities.add(memberIdentity(backend.key));
+  else if (backend.kind === 'mcp') {
+    for (const { key, server } of backend.targets) if (server.kind !== 'stdio') identities.add(memberIdentity(key));
   }
 }

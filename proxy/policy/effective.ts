@@ -35,7 +35,9 @@ export interface BackendScope extends Place {
   /** What `routeBackend` refers to, when it refers to a service. */
   readonly service?: ServiceRef | undefined;
   /** One of several services of the backend, which may have policies of its own. */
-  readonly member?: { readonly name: string; readonly policies: BackendPolicies } | undefined;
+  readonly member?:
+    | { readonly name: string; readonly policies: BackendPolicies; readonly defaults?: BackendPolicies }
+    | undefined;
 }
 
 export interface GatewayScope extends Place {
@@ -94,6 +96,8 @@ export function effectiveBackendPolicies(config: Policies, scope: BackendScope):
   const last = chain.at(-1);
   const referenceSource = `${last === undefined ? '' : `${routeSource(last)} `}backend ${routeBackend.index}`;
   const levels = [
+    // What the address of a member implies gives way to whatever anybody says.
+    member?.defaults === undefined ? [] : [{ values: member.defaults, source: `target ${member.name}` }],
     targeted(({ target }) => listenerFit(target, scope) === 'gateway'),
     targeted(({ target }) => listenerFit(target, scope) === 'listener'),
     targeted(

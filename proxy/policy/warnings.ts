@@ -99,6 +99,7 @@ function fitsBackend(target: TargetedPolicy['target'], named: NamedBackend): boo
 /** Names of the services of a backend that has several. */
 function membersOf(backend: Backend): string[] {
   if (backend.kind === 'models') return backend.models.flatMap((model) => membersOf(model.backend));
+  if (backend.kind === 'mcp') return backend.targets.map(({ name }) => name);
   return backend.kind === 'ai' ? backend.groups.flat().map(({ name }) => name) : [];
 }
 

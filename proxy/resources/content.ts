@@ -1,7 +1,9 @@
 import { readDiscovery, type Discovery } from '../../src/config/documents/discovery.ts';
 import { readKeySet } from '../../src/config/documents/key-set.ts';
+import { readOpenApi } from '../../src/config/documents/open-api.ts';
 import type { GatewayConfig, PublicJwk, RemoteDocument } from '../../src/config/ir/index.ts';
 import { assertNever } from '../../src/shared/assert-never.ts';
+import type { JsonObject } from '../../src/shared/json.ts';
 import { Secret } from '../../src/shared/secret.ts';
 
 /** A fetched document on its way to the data threads; plain data. */
@@ -16,19 +18,26 @@ export interface ResourceContent {
 /** A document that was read. */
 export type Read =
   | { readonly kind: 'keySet'; readonly keys: readonly PublicJwk[] }
-  | { readonly kind: 'discovery'; readonly discovery: Discovery };
+  | { readonly kind: 'discovery'; readonly discovery: Discovery }
+  | { readonly kind: 'openApi'; readonly openApi: JsonObject };
 
 /** Documents of equal keys are one. */
 export function keyOf(document: RemoteDocument): string {
-  return document.content === 'keySet'
-    ? `keySet ${document.url}`
-    : `discovery ${JSON.stringify(document.issuer)} ${document.url}`;
+  return document.content === 'discovery'
+    ? `discovery ${JSON.stringify(document.issuer)} ${document.url}`
+    : `${document.content} ${document.url}`;
 }
 
 /** How messages call it. */
 export function nameOf(document: RemoteDocument): string {
-  return document.content === 'keySet' ? 'key set' : 'discovery document';
+  return NAMES[document.content];
 }
+
+const NAMES: Readonly<Record<RemoteDocument['content'], string>> = {
+  keySet: 'key set',
+  discovery: 'discovery document',
+  openApi: 'OpenAPI document',
+};
 
 /** Reads a document as its kind says; a text says what is wrong with it. */
 export function readContent(document: RemoteDocument, text: string): Read | string {
@@ -40,6 +49,10 @@ export function readContent(document: RemoteDocument, text: string): Read | stri
     case 'discovery': {
       const discovery = readDiscovery(text, document.issuer);
       return typeof discovery === 'string' ? discovery : { kind: 'discovery', discovery };
+    }
+    case 'openApi': {
+      const read = readOpenApi(text);
+      return typeof read === 'string' ? read : { kind: 'openApi', openApi: read.document };
     }
     default:
       return assertNever(document);
@@ -63,9 +76,15 @@ function collect(value: unknown, found: Map<string, RemoteDocument>): void {
     for (const item of value) collect(item, found);
   } else if (isRemote(value)) {
     found.set(keyOf(value), value);
-  } else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value) && !(value instanceof Secret)) {
+  } else if (isWalked(value)) {
     for (const child of Object.values(value)) collect(child, found);
   }
+}
+
+/** Documents that others wrote are none of the configuration's own words. */
+function isWalked(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || value instanceof Secret) return false;
+  return !('kind' in value && value.kind === 'inline' && 'document' in value);
 }
 
 function isRemote(value: unknown): value is RemoteDocument {

@@ -1,5 +1,6 @@
 import type { Discovery } from '../../src/config/documents/discovery.ts';
-import type { PublicJwk, RemoteDiscovery, RemoteKeySet } from '../../src/config/ir/index.ts';
+import type { PublicJwk, RemoteDiscovery, RemoteKeySet, RemoteOpenApi } from '../../src/config/ir/index.ts';
+import type { JsonObject } from '../../src/shared/json.ts';
 
 /** A fetched document as it is now. */
 export interface Live<T> {
@@ -20,4 +21,6 @@ export interface Resources {
   readonly generation: number;
   keySet(document: RemoteKeySet): Live<readonly PublicJwk[]>;
   discovery(document: RemoteDiscovery): Live<Discovery>;
+  /** Of version 3; of what stands in it, nothing more has been looked at. */
+  openApi(document: RemoteOpenApi): Live<JsonObject>;
 }

@@ -1,12 +1,13 @@
 import type { Agent } from 'undici';
 
+import type { RemoteDocument } from '../../src/config/ir/index.ts';
 import { messageOf } from '../../src/shared/errors.ts';
 import { freshForMs, type ReadHeader } from './freshness.ts';
 
 /** Everything, redirects and body included. */
 const TIMEOUT_MS = 10_000;
-const MAX_BYTES = 1024 * 1024;
 const MAX_REDIRECTS = 5;
+const MIB = 1024 * 1024;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 export type Fetched =
@@ -14,7 +15,26 @@ export type Fetched =
   /** The server says that what its `etag` names is still right. */
   | { readonly kind: 'unchanged'; readonly freshMs: number };
 
+/** What differs between kinds of documents. */
+interface Manner {
+  readonly accept: string;
+  readonly maxBytes: number;
+  /** Until the next fetch, where the answer does not say. */
+  readonly freshMs?: number;
+}
+
+const KEYS: Manner = { accept: 'application/json, application/jwk-set+json;q=0.9, */*;q=0.1', maxBytes: MIB };
+
+/** Descriptions of services are long, and change with their releases. */
+const DESCRIPTION: Manner = {
+  accept: 'application/vnd.oai.openapi+json, application/json;q=0.9, application/yaml;q=0.8, */*;q=0.1',
+  maxBytes: 16 * MIB,
+  freshMs: 24 * 3_600_000,
+};
+
 export interface FetchOptions {
+  /** What kind of document is expected; the usual one where it is not said. */
+  readonly content?: RemoteDocument['content'] | undefined;
   /** Of the content that is already there. */
   readonly etag: string | undefined;
   readonly signal: AbortSignal;
@@ -31,7 +51,8 @@ export const fetchDocument: FetchDocument = async (url, options) => {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const signal = AbortSignal.any([options.signal, timeout]);
   try {
-    return await follow(new URL(url), { ...options, signal, agent });
+    const manner = options.content === 'openApi' ? DESCRIPTION : KEYS;
+    return await follow(new URL(url), { ...options, signal, agent, manner });
   } catch (error) {
     throw new Error(timeout.aborted ? `no whole answer within ${TIMEOUT_MS / 1000} s` : reasonOf(error), {
       cause: error,
@@ -41,7 +62,7 @@ export const fetchDocument: FetchDocument = async (url, options) => {
   }
 };
 
-type Job = FetchOptions & { readonly agent: Agent };
+type Job = FetchOptions & { readonly agent: Agent; readonly manner: Manner };
 
 async function follow(first: URL, job: Job): Promise<Fetched> {
   let url = first;
@@ -53,14 +74,14 @@ async function follow(first: URL, job: Job): Promise<Fetched> {
   throw new Error(`more than ${MAX_REDIRECTS} redirects`);
 }
 
-async function get(url: URL, { agent, signal, etag }: Job): Promise<Fetched | { readonly location: string }> {
+async function get(url: URL, { agent, signal, etag, manner }: Job): Promise<Fetched | { readonly location: string }> {
   const { statusCode, headers, body } = await agent.request({
     origin: url.origin,
     path: url.pathname + url.search,
     method: 'GET',
     signal,
     headers: {
-      accept: 'application/json, application/jwk-set+json;q=0.9, */*;q=0.1',
+      accept: manner.accept,
       'user-agent': 'gwctl',
       ...(etag === undefined ? {} : { 'if-none-match': etag }),
     },
@@ -69,24 +90,25 @@ async function get(url: URL, { agent, signal, etag }: Job): Promise<Fetched | { 
     const value = headers[name];
     return Array.isArray(value) ? value.join(', ') : value;
   };
+  const freshMs = (): number => freshForMs(header, Date.now(), manner.freshMs);
   if (statusCode === 200) {
-    const text = await readBody(body);
-    return { kind: 'text', text, etag: header('etag'), freshMs: freshForMs(header, Date.now()) };
+    const text = await readBody(body, manner.maxBytes);
+    return { kind: 'text', text, etag: header('etag'), freshMs: freshMs() };
   }
   // The rest of the answer is cut with the connection; its error is nobody's business.
   body.on('error', () => {});
   const location = header('location');
   if (REDIRECTS.has(statusCode) && location !== undefined) return { location };
-  if (statusCode === 304 && etag !== undefined) return { kind: 'unchanged', freshMs: freshForMs(header, Date.now()) };
+  if (statusCode === 304 && etag !== undefined) return { kind: 'unchanged', freshMs: freshMs() };
   throw new Error(`the server answered with status ${statusCode}`);
 }
 
-async function readBody(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function readBody(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.byteLength;
-    if (size > MAX_BYTES) throw new Error('the answer is larger than 1 MiB');
+    if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes / MIB} MiB`);
     chunks.push(chunk);
   }
   try {

@@ -6,11 +6,11 @@ export type ReadHeader = (name: string) => string | undefined;
 
 /**
  * How long an answer is good for, milliseconds: `Cache-Control: max-age` less the age that it already has (RFC 9111
- * section 4.2), else `Expires`, else a quarter of an hour; a minute at least, a day at most.
+ * section 4.2), else `Expires`, else `untoldMs`; a minute at least, a day at most.
  */
-export function freshForMs(header: ReadHeader, nowMs: number): number {
+export function freshForMs(header: ReadHeader, nowMs: number, untoldMs = DEFAULT_MS): number {
   const told = toldMs(header, nowMs);
-  return Math.min(CEILING_MS, Math.max(FLOOR_MS, told ?? DEFAULT_MS));
+  return Math.min(CEILING_MS, Math.max(FLOOR_MS, told ?? untoldMs));
 }
 
 function toldMs(header: ReadHeader, nowMs: number): number | undefined {

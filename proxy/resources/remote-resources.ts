@@ -4,7 +4,7 @@ import { GwError, messageOf } from '../../src/shared/errors.ts';
 import type { Log } from '../../src/shared/log.ts';
 import { systemClock, type Clock } from '../exchange/wait.ts';
 import { keyOf, ledTo, nameOf, readContent, remoteDocuments, type Read, type ResourceContent } from './content.ts';
-import { fetchDocument, type FetchDocument } from './fetch-document.ts';
+import { fetchDocument, type FetchDocument, type Fetched } from './fetch-document.ts';
 
 const RETRY_MS = 15_000;
 /** Least time between two fetches of one document that data threads ask for. */
@@ -120,7 +120,7 @@ export class RemoteResources {
 
   async #fetchFirst(key: string, document: RemoteDocument): Promise<Held> {
     try {
-      const fetched = await this.#options.fetch(document.url, { etag: undefined, signal: this.#stop.signal });
+      const fetched = await this.#fetch(document, undefined);
       if (fetched.kind !== 'text') throw new Error('the server answered without a document');
       const { text, etag, freshMs } = fetched;
       const read = readContent(document, text);
@@ -137,6 +137,10 @@ export class RemoteResources {
         cause: error,
       });
     }
+  }
+
+  #fetch({ url, content }: RemoteDocument, etag: string | undefined): Promise<Fetched> {
+    return this.#options.fetch(url, { etag, content, signal: this.#stop.signal });
   }
 
   /** One refresh at a time; whoever comes meanwhile waits for the same one. */
@@ -167,7 +171,7 @@ export class RemoteResources {
   /** Fetches and publishes; gives the time until the next refresh. */
   async #update(held: Held): Promise<number> {
     const { document, key } = held;
-    const fetched = await this.#options.fetch(document.url, { etag: held.etag, signal: this.#stop.signal });
+    const fetched = await this.#fetch(document, held.etag);
     if (fetched.kind === 'unchanged') return fetched.freshMs;
     const read = readContent(document, fetched.text);
     if (typeof read === 'string') throw new Error(read);

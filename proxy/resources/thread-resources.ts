@@ -1,5 +1,12 @@
 import type { Discovery } from '../../src/config/documents/discovery.ts';
-import type { PublicJwk, RemoteDiscovery, RemoteDocument, RemoteKeySet } from '../../src/config/ir/index.ts';
+import type {
+  PublicJwk,
+  RemoteDiscovery,
+  RemoteDocument,
+  RemoteKeySet,
+  RemoteOpenApi,
+} from '../../src/config/ir/index.ts';
+import type { JsonObject } from '../../src/shared/json.ts';
 import { keyOf, readContent, type Read, type ResourceContent } from './content.ts';
 import type { Live, Resources } from './contract.ts';
 
@@ -63,6 +70,10 @@ export class ThreadResources implements Resources {
 
   discovery(document: RemoteDiscovery): Live<Discovery> {
     return this.#live(document, (read) => (read.kind === 'discovery' ? read.discovery : null));
+  }
+
+  openApi(document: RemoteOpenApi): Live<JsonObject> {
+    return this.#live(document, (read) => (read.kind === 'openApi' ? read.openApi : null));
   }
 
   #live<T>(document: RemoteDocument, pick: (read: Read) => T | null): Live<T> {

@@ -29,9 +29,9 @@ export interface RemoteDiscovery {
 }
 
 /** What the control thread fetches, keeps fresh and hands to the data threads. */
-export type RemoteDocument = RemoteKeySet | RemoteDiscovery;
+export type RemoteDocument = RemoteKeySet | RemoteDiscovery | RemoteOpenApi;
 
-/** An OpenAPI document; `content` tells it from the others. */
+/** A description of operations of an HTTP service. */
 export interface RemoteOpenApi {
   readonly kind: 'remote';
   readonly content: 'openApi';

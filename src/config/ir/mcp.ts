@@ -24,11 +24,14 @@ export interface McpTarget {
   /** `<key of the backend>/<name>` */
   readonly key: string;
   readonly server: McpServer;
+  /** What its address implies where no policy says more: TLS. */
+  readonly defaults: BackendPolicies;
   /** Of the connection to it; none for programs. */
   readonly policies: BackendPolicies;
 }
 
 export type McpServer =
+  /** `path` holds the query too. */
   | { readonly kind: 'streamable' | 'sse'; readonly at: McpPlace; readonly path: string }
   | {
       readonly kind: 'openapi';

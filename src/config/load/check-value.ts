@@ -1,5 +1,6 @@
 import { parseAddress } from '../normalize/address.ts';
-import { parseHostTarget } from '../normalize/host-target.ts';
+import { parseHostTarget, parsePort } from '../normalize/host-target.ts';
+import { parseMcpAddress } from '../normalize/mcp/place.ts';
 import { plainName, type Names } from '../normalize/names.ts';
 import { parseServiceHost } from '../normalize/service-host.ts';
 import type { CheckKind } from '../schema/marks.ts';
@@ -39,7 +40,34 @@ export function checkValue(
       return typeof value === 'string' ? unreadable(value, parseHostTarget(value), path) : [];
     case 'serviceHost':
       return typeof value === 'string' ? unreadable(value, parseServiceHost(value), path) : [];
+    case 'mcpPlace':
+      return isMap(value) ? mcpPlace(value, path) : [];
+    case 'openApiPlace':
+      return isMap(value) ? openApiPlace(value, path) : [];
   }
+}
+
+function mcpPlace({ host, port, path: named }: Readonly<Record<string, unknown>>, path: Path): Problem[] {
+  if (typeof host !== 'string') return [];
+  const parts = {
+    port: typeof port === 'number' ? port : undefined,
+    path: typeof named === 'string' ? named : undefined,
+  };
+  // A port out of range, and one of the two alone, is left to the schema.
+  const { port: number } = parts;
+  const whole = (number === undefined) === (parts.path === undefined);
+  return whole && (number === undefined || parsePort(String(number)) !== undefined)
+    ? unreadable(host, parseMcpAddress({ host, ...parts }), [...path, 'host'])
+    : [];
+}
+
+/** The path goes before others, so there is no place for a query. */
+function openApiPlace(value: Readonly<Record<string, unknown>>, path: Path): Problem[] {
+  const problems = mcpPlace(value, path);
+  if (problems.length > 0) return problems;
+  const key = ['host', 'path'].find((each) => String(value[each]).includes('?'));
+  const message = 'expected no query: this goes before the path of every operation';
+  return key === undefined ? [] : [{ path: [...path, key], code: 'GW_CONFIG_VALUE', message }];
 }
 
 export interface Wanted {

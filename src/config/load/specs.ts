@@ -3,6 +3,7 @@ import type { BindSpec } from '../schema/bind.ts';
 import type { FrontendSpec } from '../schema/frontend.ts';
 import type { GatewaySpec } from '../schema/gateway.ts';
 import type { LlmSpec } from '../schema/llm.ts';
+import type { McpSpec } from '../schema/mcp.ts';
 import type { ProcessSpec } from '../schema/process.ts';
 import { rootShape, type RootSpec } from '../schema/root.ts';
 import type { AttachedRouteSpec, AttachedTcpRouteSpec, RouteGroupSpec } from '../schema/route.ts';
@@ -27,6 +28,7 @@ export interface Specs {
   readonly policies: Holed<TargetedPolicySpec>;
   readonly frontendPolicies: FrontendSpec | undefined;
   readonly llm: LlmSpec | undefined;
+  readonly mcp: McpSpec | undefined;
   readonly services: Holed<ServiceSpec>;
   readonly workloads: Holed<WorkloadSpec>;
 }
@@ -44,6 +46,7 @@ export function specsOf(root: RootSpec): Specs {
     policies: root.policies ?? [],
     frontendPolicies: root.frontendPolicies,
     llm: root.llm,
+    mcp: root.mcp,
     services: root.services ?? [],
     workloads: root.workloads ?? [],
   };
@@ -67,6 +70,7 @@ export function survivingSpecs(value: unknown): Specs {
     policies: list(rootShape.policies, raw['policies']),
     frontendPolicies: part(rootShape.frontendPolicies, raw['frontendPolicies']),
     llm: part(rootShape.llm, raw['llm']),
+    mcp: part(rootShape.mcp, raw['mcp']),
     services: list(rootShape.services, raw['services']),
     workloads: list(rootShape.workloads, raw['workloads']),
   };

@@ -1,11 +1,15 @@
 import type { Backend, NamedBackend } from '../ir/backend.ts';
 import type { RouteBackend, RouteTarget } from '../ir/route.ts';
 import type { AiBackendSpec } from '../schema/ai-backend.ts';
+import type { McpBackendSpec } from '../schema/mcp-backend.ts';
+import type { AgentCoreSpec } from '../schema/agent-core.ts';
 import type { NamedBackendSpec, RouteBackendSpec, TcpRouteBackendSpec } from '../schema/backend.ts';
 import type { Context } from './context.ts';
-import { LLM_ROUTER, plainName } from './names.ts';
+import { plainName } from './names.ts';
+import { agentCore } from './agent-core.ts';
 import { aiBackend } from './ai-backend.ts';
-import { backendPolicies } from './policy.ts';
+import { mcpBackend } from './mcp/backend.ts';
+import { backendPolicies, connectionPolicies } from './policy.ts';
 import { hostBackend, simpleBackend, type Place } from './simple-backend.ts';
 
 /** The backends of a route. `key` is that of the route. */
@@ -41,15 +45,23 @@ interface InlineSpec {
   readonly internal?: string | undefined;
   readonly dynamic?: { readonly target?: string | undefined } | null | undefined;
   readonly ai?: AiBackendSpec | undefined;
+  readonly mcp?: McpBackendSpec | undefined;
+  readonly aws?: { readonly agentCore?: AgentCoreSpec | undefined } | undefined;
 }
 
 function inlineBackend(context: Context, spec: InlineSpec, { path, key }: Place): Backend | undefined {
-  const { dynamic, internal, host, ai } = spec;
+  const { dynamic, internal, host, ai, mcp, aws } = spec;
   if (ai !== undefined)
     return aiBackend(context, ai, {
       place: { path: [...path, 'ai'], key },
       policies: (policies, place) => backendPolicies(context, policies, place),
     });
+  if (mcp !== undefined)
+    return mcpBackend(context, mcp, {
+      place: { path: [...path, 'mcp'], key },
+      policies: (policies, place) => connectionPolicies(context, policies, place),
+    });
+  if (aws?.agentCore !== undefined) return agentCore(aws.agentCore, key);
   if (dynamic !== undefined)
     return { kind: 'dynamic', key, ...(dynamic?.target === undefined ? {} : { target: dynamic.target }) };
   if (internal !== undefined) return { kind: 'internal', key, path: internal === 'forward' ? undefined : internal };
@@ -63,8 +75,13 @@ export function namedBackends(context: Context, specs: readonly (NamedBackendSpe
     if (spec === undefined) return [];
     const name = plainName(spec.name);
     const path = ['backends', index];
-    if (name === LLM_ROUTER && context.names.llm)
-      context.report([...path, 'name'], 'GW_CONFIG_CONFLICT', `${JSON.stringify(name)} is the backend of \`llm\``);
+    const section = context.names.sections.get(name);
+    if (section !== undefined)
+      context.report(
+        [...path, 'name'],
+        'GW_CONFIG_CONFLICT',
+        `${JSON.stringify(name)} is the backend of \`${section}\``,
+      );
     const earlier = seen.get(name);
     if (earlier !== undefined)
       context.report(

@@ -1,6 +1,8 @@
 import { httpUrl, shownUrl } from '../documents/http-url.ts';
 import { readKeySet } from '../documents/key-set.ts';
+import { readOpenApi } from '../documents/open-api.ts';
 import type { KeySetSource } from '../ir/document.ts';
+import type { OpenApiSource } from '../ir/mcp.ts';
 import type { Path } from '../load/problem.ts';
 import type { Context } from './context.ts';
 
@@ -25,6 +27,17 @@ export function documentText(context: Context, spec: DocumentSpec, path: Path): 
   const content = context.files.get(file);
   if (content?.kind === 'text') return { kind: 'text', text: content.text, name: file };
   if (content?.kind === 'failed') context.report([...path, 'file'], 'GW_CONFIG_FILE', content.message);
+  return undefined;
+}
+
+/** An OpenAPI document. Undefined after a problem, or while its file is not read yet. */
+export function openApi(context: Context, spec: DocumentSpec, path: Path): OpenApiSource | undefined {
+  const document = documentText(context, spec, path);
+  if (document === undefined) return undefined;
+  if (document.kind === 'remote') return { kind: 'remote', content: 'openApi', url: document.url };
+  const read = readOpenApi(document.text);
+  if (typeof read !== 'string') return { kind: 'inline', document: read.document };
+  context.report(path, 'GW_CONFIG_VALUE', `the OpenAPI document in ${document.name} cannot be used: ${read}`);
   return undefined;
 }
 

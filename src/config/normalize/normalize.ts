@@ -8,6 +8,7 @@ import type { Context } from './context.ts';
 import { frontendPolicies } from './frontend.ts';
 import { bindDrafts } from './listener.ts';
 import { llmSection } from './llm/section.ts';
+import { mcpSection } from './mcp/section.ts';
 import { modelCatalog } from './model-catalog.ts';
 import { processConfig } from './process.ts';
 import { routeGroups } from './route.ts';
@@ -21,12 +22,13 @@ export function normalize(context: Context, specs: Specs): GatewayConfig {
   const drafts = bindDrafts(context, specs);
   attachRoutes(context, specs, drafts);
   const llm = llmSection(context, specs.llm, drafts);
-  const ports = [...drafts, ...llm.binds];
+  const mcp = mcpSection(context, specs.mcp, drafts);
+  const ports = [...drafts, ...llm.binds, ...mcp.binds];
   return {
     process,
     binds: binds(context, ports, process),
     routeGroups: routeGroups(context, specs.routeGroups),
-    backends: [...namedBackends(context, specs.backends), ...llm.backends],
+    backends: [...namedBackends(context, specs.backends), ...llm.backends, ...mcp.backends],
     policies: targetedPolicies(context, specs.policies, ports),
     frontend: frontendPolicies(context, specs.frontendPolicies ?? {}, settings),
     services: services(context, specs.services),

@@ -34,6 +34,7 @@ import { oidc } from './policy/oidc.ts';
 import { delay } from './policy/delay.ts';
 import { directResponse } from './policy/direct-response.ts';
 import { localRateLimit } from './policy/local-rate-limit.ts';
+import { mcpGuardrails } from './policy/mcp-guardrails.ts';
 import type { GuardPlace } from './policy/prompt-guard.ts';
 import { plainTransformations, transformations } from './policy/transformations.ts';
 import { remoteRateLimit } from './policy/remote-rate-limit.ts';
@@ -86,6 +87,7 @@ export function routePolicies(context: Context, spec: RoutePoliciesSpec | undefi
     requestMirror: spec.requestMirror && requestMirrors(spec.requestMirror, place.key),
     ai: spec.ai && ai(context, spec.ai, aiPlace(context, place)),
     ...connection(context, spec, place),
+    ...agentPolicies(context, spec, place),
   });
 }
 
@@ -110,6 +112,7 @@ export function backendPolicies(
       spec.extAuthz && serviceChoice(context, always(spec.extAuthz), { ...place, policy: 'extAuthz' }, extAuthz),
     authorization: spec.authorization && authorization(spec.authorization),
     ai: spec.ai && ai(context, spec.ai, aiPlace(context, place)),
+    ...agentPolicies(context, spec, place),
   });
 }
 
@@ -147,6 +150,27 @@ function connection(
         key: `${key}/backendAuth`,
         connection: (policies, at) => connectionPolicies(context, policies, at),
       }),
+  };
+}
+
+type AgentSpec = Pick<RoutePoliciesSpec, 'mcpAuthorization' | 'mcpGuardrails' | 'a2a'>;
+
+/** What routes and backends alike say about servers of tools, and agents. */
+function agentPolicies(
+  context: Context,
+  { mcpAuthorization, mcpGuardrails: guardrails, a2a }: AgentSpec,
+  { path, key }: Place,
+): Pick<BackendPolicies, keyof AgentSpec> {
+  return {
+    mcpAuthorization: mcpAuthorization && authorization(mcpAuthorization),
+    mcpGuardrails:
+      guardrails &&
+      mcpGuardrails(context, guardrails, {
+        path: [...path, 'mcpGuardrails'],
+        key: `${key}/mcpGuardrails`,
+        connection: (policies, at) => connectionPolicies(context, policies, at),
+      }),
+    a2a: a2a && {},
   };
 }
 

@@ -20,10 +20,20 @@ const BACKEND_KEYS: readonly (keyof RoutePolicies & keyof BackendPolicies)[] = [
   'extAuthz',
   'transformations',
   'ai',
+  'mcpAuthorization',
+  'mcpGuardrails',
+  'a2a',
 ];
 
-/** Those that say nothing about a request: they hold for the connections of whatever they are attached to. */
-const ALWAYS_BACKEND: ReadonlySet<string> = new Set(['backendTLS', 'backendTunnel', 'backendAuth']);
+/** Those that have no place in the order of routes: they hold for the backends of whatever they are attached to. */
+const ALWAYS_BACKEND: ReadonlySet<string> = new Set([
+  'backendTLS',
+  'backendTunnel',
+  'backendAuth',
+  'mcpAuthorization',
+  'mcpGuardrails',
+  'a2a',
+]);
 
 /** Policies that have a gateway phase. */
 const GATEWAY_KEYS: ReadonlySet<string> = new Set(Object.keys(gatewayPolicyShape));

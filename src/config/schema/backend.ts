@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { agentCore } from './agent-core.ts';
 import { aiBackend } from './ai-backend.ts';
 import { backendName, hostText, serviceRef } from './backend-ref.ts';
 import { exactlyOne, object } from './build.ts';
-import { checked, notBuilt } from './marks.ts';
+import { checked } from './marks.ts';
 import { mcpBackend } from './mcp-backend.ts';
 import { backendPolicies, tcpBackendPolicies } from './policy-sets.ts';
 import { cel, shortString } from './scalars.ts';
@@ -16,19 +17,18 @@ const dynamic = object('The host that the request itself names. It can reach any
   target: cel.optional().describe('Expression that gives `host:port`; without it the authority of the request.'),
 }).nullable();
 
-const aws = object('Services of AWS; exactly one key.', {
-  agentCore: object('Bedrock AgentCore.', {
-    agentRuntimeArn: z.string().min(1),
-    qualifier: z.string().optional(),
-  }).optional(),
-});
+const aws = exactlyOne(
+  object('Services of AWS; exactly one key.', { agentCore: agentCore.optional() }),
+  'a service of AWS',
+  ['agentCore'],
+);
 
 const sharedKinds = {
   host: hostText.optional(),
   internal: internal.optional(),
-  mcp: notBuilt(mcpBackend, 'the backend kind `mcp`'),
+  mcp: mcpBackend.optional(),
   ai: aiBackend.optional(),
-  aws: notBuilt(aws, 'the backend kind `aws`'),
+  aws: aws.optional(),
 };
 
 const weight = z.int().min(0).max(4294967295).default(1).describe('Share of the requests, next to the other weights.');

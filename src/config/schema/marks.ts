@@ -17,6 +17,8 @@ export type CheckKind =
   | 'regex'
   | 'host'
   | 'serviceHost'
+  | 'mcpPlace'
+  | 'openApiPlace'
   | 'address'
   | 'cel'
   | 'celFunctions';

@@ -77,10 +77,12 @@ export const routePolicyShape = {
   requestHeaderModifier: headerModifier.optional(),
   responseHeaderModifier: headerModifier.optional(),
   requestRedirect: requestRedirect.optional(),
-  mcpAuthorization: notBuilt(authorization, 'the policy `mcpAuthorization`'),
+  mcpAuthorization: authorization
+    .optional()
+    .describe('Rules about tools, prompts, resources and tasks of MCP servers.'),
   mcpAuthentication: notBuilt(mcpAuthentication, 'the policy `mcpAuthentication`'),
-  mcpGuardrails: notBuilt(guardrails, 'the policy `mcpGuardrails`'),
-  a2a: notBuilt(a2a, 'the policy `a2a`'),
+  mcpGuardrails: guardrails.optional(),
+  a2a: a2a.optional(),
   ai: aiPolicy.optional(),
   backendTLS: backendTls.optional(),
   backendTunnel: tunnel.optional(),
@@ -113,9 +115,11 @@ export const backendPolicyShape = {
   health: health.optional(),
   extAuthz: plainExtAuthz(connection).optional(),
   authorization: authorization.optional(),
-  mcpAuthorization: notBuilt(authorization, 'the policy `mcpAuthorization`'),
-  mcpGuardrails: notBuilt(guardrails, 'the policy `mcpGuardrails`'),
-  a2a: notBuilt(a2a, 'the policy `a2a`'),
+  mcpAuthorization: authorization
+    .optional()
+    .describe('Rules about tools, prompts, resources and tasks of MCP servers.'),
+  mcpGuardrails: guardrails.optional(),
+  a2a: a2a.optional(),
   inferenceRouting: notBuilt(inferenceRouting, 'the policy `inferenceRouting`'),
   sessionAffinity: sessionAffinity.optional(),
   ai: aiPolicy.optional(),

@@ -136,11 +136,14 @@ export const processConfig = object(
       object('Who a request belongs to.', { user: cel.optional(), group: cel.optional() }),
       '`config.standardAttributes`',
     ),
-    session: notBuilt(
-      object('Encryption of session ids.', { key: secret(z.string().regex(/^[0-9a-fA-F]{64}$/)) }),
-      '`config.session`',
-    ),
-    mcp: notBuilt(object('MCP sessions.', { sessionTtl: duration.prefault('30m') }), '`config.mcp`'),
+    session: object('Ids of MCP sessions.', {
+      key: secret(z.string().regex(/^[0-9a-fA-F]{64}$/, { error: 'expected 64 hexadecimal digits' }))
+        .optional()
+        .describe('Key that they are encrypted with, 64 hexadecimal digits; the same on every replica.'),
+    }).optional(),
+    mcp: object('MCP sessions.', {
+      sessionTtl: positiveDuration.prefault('30m').describe('How long a session may lie idle.'),
+    }).optional(),
     sensitiveHeaders: z
       .array(headerName)
       .default([])

@@ -5,6 +5,7 @@ import { object } from './build.ts';
 import { frontendPolicies } from './frontend.ts';
 import { gateway } from './gateway.ts';
 import { llm } from './llm.ts';
+import { mcp } from './mcp.ts';
 import { notBuilt } from './marks.ts';
 import { processConfig } from './process.ts';
 import { attachedRoute, attachedTcpRoute, routeGroup } from './route.ts';
@@ -34,7 +35,7 @@ export const rootShape = {
   policies: z.array(targetedPolicy).optional().describe('Policies attached by name.'),
   frontendPolicies: frontendPolicies.optional(),
   llm: llm.optional(),
-  mcp: notBuilt(section.describe('MCP servers behind one address.'), 'the section `mcp`'),
+  mcp: mcp.optional(),
   ui: notBuilt(section.describe('The web interface.'), 'the section `ui`'),
   services: z.array(service).optional().describe('Services, for backends of the kind `service`.'),
   workloads: z.array(workload).optional().describe('Endpoints of services.'),
