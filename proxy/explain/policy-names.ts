@@ -4,6 +4,7 @@ const NAMES: Readonly<Record<string, string>> = {
   extProc: 'ext_proc',
   remoteRateLimit: 'remote_rate_limit',
   backendAuth: 'backend_auth',
+  mcpAuthentication: 'mcp_authentication',
   networkAuthorization: 'network_authorization',
   networkExtAuthz: 'network_ext_auth',
 };

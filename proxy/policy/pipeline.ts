@@ -90,6 +90,8 @@ const routeRequestOrder = [
   always('reservedCookies', stripReservedCookies),
   // Before whatever reads the claims.
   onRoute('jwtAuth', 'jwt auth', jwtAuth),
+  // In its place: it is another way to write it.
+  onRoute('mcpAuthentication', 'mcp authentication', jwtAuth),
   // Where tokens are asked for too, those come first: a password costs more to check.
   onRoute('basicAuth', 'basic auth', basicAuth),
   // After the logins that people use.

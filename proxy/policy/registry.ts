@@ -22,6 +22,7 @@ export const gatewayPolicies = {
 /** Every policy of the route phase, and how its definitions merge. One line per policy. */
 export const routePolicies = {
   ...gatewayPolicies,
+  mcpAuthentication: 'mostSpecific',
   csrf: 'mostSpecific',
   localRateLimit: 'mostSpecific',
   remoteRateLimit: 'mostSpecific',

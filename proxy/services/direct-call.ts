@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
 /** A call of an address that is no backend: no pools, no policies, a connection of its own that is closed at the end. */
 export interface DirectCall {
@@ -13,6 +13,7 @@ export interface DirectCall {
 
 export interface DirectAnswer {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
@@ -54,5 +55,6 @@ async function readWhole(response: IncomingMessage, maxBytes: number): Promise<D
     if (size > maxBytes) throw new AnswerTooLarge(`the answer is larger than ${maxBytes} bytes`);
     chunks.push(bytes);
   }
-  return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
+  const { headers } = response;
+  return { status: response.statusCode ?? 0, headers, text: Buffer.concat(chunks).toString() };
 }

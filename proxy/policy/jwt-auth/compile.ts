@@ -6,11 +6,17 @@ import { refuse } from '../../exchange/refusal.ts';
 import { recheck, type Rechecked } from '../../jwt/recheck.ts';
 import { tokenVerifier } from '../../jwt/verifier.ts';
 import { type Outcome, type PolicyContext, next, type RequestStep } from '../contract.ts';
+import { mcpAuthentication } from '../mcp-authentication/compile.ts';
 
 const KIND = 'jwt';
 
-/** Verifies the token of a request. */
+/** Verifies the token of a request; MCP clients are told where to get one. */
 export function jwtAuth(spec: JwtAuth, context: PolicyContext): RequestStep {
+  const verify = verification(spec, context);
+  return spec.mcp === undefined ? verify : mcpAuthentication(spec.mcp, verify, context);
+}
+
+function verification(spec: JwtAuth, context: PolicyContext): RequestStep {
   const { mode, preserveToken } = spec;
   const { deps, source } = context;
   const location = compileLocation(spec.location, deps.expressions, 'jwtAuth location');

@@ -21,6 +21,7 @@ export type * from './policy/local-rate-limit.ts';
 export type * from './policy/mcp-guardrails.ts';
 export type * from './policy/transformations.ts';
 export type * from './policy/jwt-auth.ts';
+export type * from './policy/mcp-oauth.ts';
 export type * from './policy/oidc.ts';
 export type * from './document.ts';
 export type * from './policy/observability.ts';

@@ -165,6 +165,8 @@ export type HandedOn = Pick<
 
 /** What may be attached to a route. Those of `HandedOn` are handed on to the backends of the route. */
 export interface RoutePolicies extends GatewayPolicies, HandedOn {
+  /** Another way to write `jwtAuth` with `mcp`. */
+  readonly mcpAuthentication?: JwtAuth | undefined;
   readonly remoteRateLimit?: Choice<RemoteRateLimit> | undefined;
   readonly csrf?: Csrf | undefined;
   readonly localRateLimit?: LocalRateLimit | undefined;

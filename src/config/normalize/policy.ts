@@ -30,6 +30,7 @@ import { extProc } from './policy/ext-proc.ts';
 import { backendAuth } from './policy/backend-auth.ts';
 import { backendTunnel } from './policy/backend-tunnel.ts';
 import { jwtAuth } from './policy/jwt-auth.ts';
+import { mcpAuthentication } from './policy/mcp-authentication.ts';
 import { oidc } from './policy/oidc.ts';
 import { delay } from './policy/delay.ts';
 import { directResponse } from './policy/direct-response.ts';
@@ -61,6 +62,12 @@ export function routePolicies(context: Context, spec: RoutePoliciesSpec | undefi
   if (spec === undefined) return {};
   return present({
     ...gatewayPolicies(context, spec, place),
+    mcpAuthentication:
+      spec.mcpAuthentication &&
+      mcpAuthentication(context, spec.mcpAuthentication, {
+        path: [...place.path, 'mcpAuthentication'],
+        besideJwtAuth: spec.jwtAuth !== undefined,
+      }),
     csrf: spec.csrf,
     localRateLimit: spec.localRateLimit && localRateLimit(spec.localRateLimit, place),
     remoteRateLimit:

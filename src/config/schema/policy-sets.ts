@@ -80,7 +80,7 @@ export const routePolicyShape = {
   mcpAuthorization: authorization
     .optional()
     .describe('Rules about tools, prompts, resources and tasks of MCP servers.'),
-  mcpAuthentication: notBuilt(mcpAuthentication, 'the policy `mcpAuthentication`'),
+  mcpAuthentication: mcpAuthentication.optional(),
   mcpGuardrails: guardrails.optional(),
   a2a: a2a.optional(),
   ai: aiPolicy.optional(),

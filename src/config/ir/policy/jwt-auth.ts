@@ -1,5 +1,6 @@
 import type { KeySetSource } from '../document.ts';
 import type { CredentialLocation } from './credential-location.ts';
+import type { McpOAuth } from './mcp-oauth.ts';
 
 /** Whether a request needs a credential, may come without one, or passes whatever it brings. */
 export type AuthMode = 'strict' | 'optional' | 'permissive';
@@ -21,4 +22,6 @@ export interface JwtAuth {
   readonly location: CredentialLocation;
   readonly preserveToken: boolean;
   readonly providers: readonly JwtProvider[];
+  /** For MCP clients, which are told where to get a token. */
+  readonly mcp?: McpOAuth | undefined;
 }
