@@ -6,9 +6,10 @@ import { CHAT_FORMATS } from '../../src/chat/formats/registry.ts';
 import { AnswerPrinter, askedDocument, factsLine } from '../../ui/text/chat.ts';
 import { durationFlag, liveTargetFlags, outputFlag, portFlag } from '../_base/flags.ts';
 import { GwCommand } from '../_base/gw-command.ts';
-import { apiKeyOf, headerOf } from '../_base/llm/headers.ts';
+import { headerOf, secretOf } from '../_base/headers.ts';
 import { modelsHint, traceHint } from '../_base/llm/hint.ts';
-import { placeOf } from '../_base/llm/place.ts';
+import { models } from '../_base/llm/place.ts';
+import { placeOf } from '../_base/place.ts';
 import { usageError } from '../_base/usage-error.ts';
 import { renderDocument } from '../_base/view.ts';
 
@@ -75,9 +76,9 @@ export default class LlmAsk extends GwCommand {
     const prompt = args.prompt === '-' ? await readText('-', this.cli.stdin) : args.prompt;
     if (prompt.trim() === '') throw usageError('the prompt is empty', 'gwctl llm ask --local --model gpt-demo "Hello"');
     const headers = (flags.header ?? []).map(headerOf);
-    const apiKey = await apiKeyOf(flags['api-key'], this.cli);
+    const apiKey = await secretOf('--api-key', flags['api-key'], this.cli);
     const ca = flags.cacert === undefined ? undefined : await readText(flags.cacert, this.cli.stdin);
-    const url = await placeOf(flags, this.cli, (text) => this.note(text));
+    const url = await placeOf(flags, models, { cli: this.cli, tell: (text) => this.note(text) });
     const { model, system, format } = flags;
     const question: Question = { model, prompt, system, streaming: flags.stream };
     const { output } = flags;

@@ -1,0 +1,80 @@
+import { GwError } from '../shared/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../shared/json.ts';
+
+/** What is known of one argument, from a JSON Schema. */
+interface ArgumentSchema {
+  readonly type?: unknown;
+}
+
+/**
+ * Arguments of a call from `name=value` words: a value is read as its schema says, a list or an object as JSON; `name:=value`
+ * is JSON whatever the schema says. Throws a `GwError` for a word that is none, and for a value of another type.
+ */
+export function argumentsOf(words: readonly string[], schema: JsonObject | undefined): JsonObject {
+  const properties = isJsonObject(schema?.['properties']) ? schema['properties'] : {};
+  return Object.fromEntries(words.map((word) => argument(word, properties)));
+}
+
+function argument(word: string, properties: JsonObject): readonly [name: string, value: JsonValue] {
+  const match = /^([^=]*?)(:?=)([\s\S]*)$/.exec(word);
+  const [, name = '', sign, text = ''] = match ?? [];
+  if (name === '')
+    throw new GwError(`"${word}" is no argument: expected name=value`, { code: 'GW_MCP_ARGUMENT', exitCode: 2 });
+  const schema = isJsonObject(properties[name]) ? (properties[name] as ArgumentSchema) : {};
+  return [name, sign === ':=' ? json(name, text) : typed(name, text, schema)];
+}
+
+function typed(name: string, text: string, { type }: ArgumentSchema): JsonValue {
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
+  if (types.includes('string') || (type === undefined && !/^[[{]/.test(text))) return text;
+  if (types.includes('null') && text === 'null') return null;
+  if (types.includes('boolean')) return oneOf(name, text, ['true', 'false']) === 'true';
+  if (types.includes('integer') || types.includes('number')) return numberOf(name, text, types.includes('number'));
+  return json(name, text);
+}
+
+function oneOf(name: string, text: string, words: readonly string[]): string {
+  if (words.includes(text)) return text;
+  throw wrong(name, text, words.join(' or '));
+}
+
+function numberOf(name: string, text: string, fractions: boolean): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw wrong(name, text, 'a number');
+  if (!fractions && !Number.isInteger(value)) throw wrong(name, text, 'a whole number');
+  return value;
+}
+
+function json(name: string, text: string): JsonValue {
+  try {
+    // `as`: the parser makes nothing else.
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    throw wrong(name, text, 'JSON');
+  }
+}
+
+function wrong(name: string, text: string, expected: string): GwError {
+  return new GwError(`the argument ${name} is ${expected}, not ${JSON.stringify(text)}`, {
+    code: 'GW_MCP_ARGUMENT',
+    exitCode: 2,
+  });
+}
+
+/** The whole of the arguments as one JSON object. */
+export function jsonArguments(text: string): JsonObject {
+  const value = json('--args', text);
+  if (isJsonObject(value)) return value;
+  throw new GwError('--args is one JSON object', { code: 'GW_MCP_ARGUMENT', exitCode: 2 });
+}
+
+/** Arguments that are texts, as prompts have them. */
+export function textArguments(words: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    words.map((word) => {
+      const at = word.indexOf('=');
+      if (at > 0) return [word.slice(0, at), word.slice(at + 1)];
+      throw new GwError(`"${word}" is no argument: expected name=value`, { code: 'GW_MCP_ARGUMENT', exitCode: 2 });
+    }),
+  );
+}

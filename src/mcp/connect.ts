@@ -1,0 +1,58 @@
+import type { Client } from '@modelcontextprotocol/client';
+import { InterruptedError } from '../admin/client/errors.ts';
+import { GwError } from '../shared/errors.ts';
+import { mcpError } from './failure.ts';
+
+export interface McpPlace {
+  readonly url: URL;
+  /** `sse` for servers of the first protocol version. */
+  readonly transport: 'streamable' | 'sse';
+  /** `auto` asks the server for the newest that both speak. */
+  readonly protocol: 'auto' | 'legacy';
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly tls: { readonly insecure: boolean; readonly ca: string | undefined };
+  /** For each answer; milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly version: string;
+}
+
+/**
+ * Connects to an MCP server, or to a gateway that looks like one, does `work`, and takes leave. Throws a `GwError` in words.
+ */
+export async function withServer<T>(place: McpPlace, work: (client: Client) => Promise<T>): Promise<T> {
+  const { Client, SSEClientTransport, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const { Agent, fetch } = await import('undici');
+  const { insecure, ca } = place.tls;
+  const agent = new Agent({
+    headersTimeout: place.timeoutMs,
+    bodyTimeout: 0,
+    connect: { timeout: place.timeoutMs, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) },
+  });
+  const options = {
+    // `as`: undici's own `fetch` is that of the runtime, with an agent.
+    fetch: ((input: URL | string, init?: RequestInit) =>
+      fetch(input, { ...(init as object), dispatcher: agent })) as unknown as typeof globalThis.fetch,
+    requestInit: { headers: place.headers.map(([name, value]): [string, string] => [name, value]) },
+  };
+  const client = new Client(
+    { name: 'gwctl', version: place.version },
+    place.protocol === 'auto' ? { versionNegotiation: { mode: 'auto' } } : {},
+  );
+  const Transport = place.transport === 'sse' ? SSEClientTransport : StreamableHTTPClientTransport;
+  const transport = new Transport(place.url, options);
+  try {
+    await client.connect(transport, { timeout: place.timeoutMs, signal: place.signal });
+    const result = await work(client);
+    // A session that nobody ends stays until it has lain idle long enough.
+    if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession().catch(() => {});
+    return result;
+  } catch (error) {
+    if (place.signal.aborted)
+      throw place.signal.reason instanceof GwError ? place.signal.reason : new InterruptedError();
+    throw mcpError(error, place.url);
+  } finally {
+    await client.close().catch(() => {});
+    await agent.destroy();
+  }
+}

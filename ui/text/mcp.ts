@@ -1,0 +1,59 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../src/shared/json.ts';
+import { clean } from '../terminal/text.ts';
+import type { Column } from './table.ts';
+
+export interface ListedTool {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly inputSchema: unknown;
+}
+
+/** What people look for in a list of tools. */
+export const toolColumns: readonly Column<ListedTool>[] = [
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'ARGUMENTS', value: ({ inputSchema }) => argumentsText(inputSchema) },
+  { title: 'DESCRIPTION', value: ({ title, description }) => firstLine(description ?? title ?? ''), cut: 'end' },
+];
+
+/** `a b [c]`: those in brackets may be left out. */
+function argumentsText(schema: unknown): string {
+  // `as`: whatever a server sent, read with care.
+  const { properties, required } = (schema ?? {}) as { readonly properties?: unknown; readonly required?: unknown };
+  const needed: readonly unknown[] = Array.isArray(required) ? required : [];
+  const names = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+  const shown = names.map((name) => (needed.includes(name) ? name : `[${name}]`));
+  return shown.length === 0
+    ? '-'
+    : shown.toSorted((a, b) => Number(a.startsWith('[')) - Number(b.startsWith('['))).join(' ');
+}
+
+function firstLine(text: string): string {
+  return clean(text.trim().split('\n', 1)[0] ?? '');
+}
+
+/** Contents of a result or a message, for people: texts as they are, everything else by what it is. */
+export function contentText(contents: readonly JsonValue[]): string {
+  return contents.map((content) => `${oneContent(content)}\n`).join('');
+}
+
+function oneContent(content: JsonValue): string {
+  if (!isJsonObject(content)) return '';
+  const { type, text, mimeType, data, uri, resource } = content;
+  if (type === 'text' && typeof text === 'string') return text.replace(/\n$/, '');
+  if (type === 'resource' && isJsonObject(resource)) return resourceText(resource);
+  if (type === 'resource_link') return `[${String(uri)}]`;
+  if (typeof data === 'string') return `[${String(mimeType ?? type)}, ${base64Bytes(data)} bytes]`;
+  return JSON.stringify(content);
+}
+
+/** What a resource holds. */
+export function resourceText({ text, blob, uri, mimeType }: JsonObject): string {
+  if (typeof text === 'string') return text.replace(/\n$/, '');
+  if (typeof blob === 'string') return `[${String(uri)}, ${String(mimeType ?? 'binary')}, ${base64Bytes(blob)} bytes]`;
+  return `[${String(uri)}]`;
+}
+
+function base64Bytes(text: string): number {
+  return Buffer.byteLength(text, 'base64');
+}
