@@ -1,0 +1,151 @@
+import type { JsonObject } from '../../../../src/shared/json.ts';
+import { isJsonObject } from '../../../../src/shared/json.ts';
+import type { Headers } from '../../../exchange/headers.ts';
+import type { McpItem } from '../../guard/contract.ts';
+import { rpcCodes } from '../../message/codes.ts';
+import type { RpcRequest } from '../../message/message.ts';
+import type { ClientCall } from '../../session/contract.ts';
+import type { CallSink, Calling } from '../../targets/contract.ts';
+import { forwarded, settled, type Members } from '../members.ts';
+import type { Owned } from '../naming.ts';
+import { relatedIn } from '../rename/meta.ts';
+import { compatible, resultOut } from '../rename/results.ts';
+import type { ItemRoute } from '../route.ts';
+import { FanOut } from './fan-out.ts';
+import { locate, unknown } from './locate.ts';
+import { messageOf, OneCall } from './one.ts';
+import { Relayed } from './relayed.ts';
+
+/** A request of a client about one thing. */
+export interface ItemCall {
+  readonly members: Members;
+  readonly message: RpcRequest;
+  readonly call: ClientCall;
+  readonly sink: CallSink;
+  readonly over: (() => void) | null;
+}
+
+/** What a request is about, as the client calls it. */
+export interface Subject {
+  readonly kind: McpItem['kind'];
+  readonly name: string;
+  /** The parameters with the target's own name in place of the client's. */
+  params(own: string): JsonObject;
+}
+
+export function callItem(item: ItemCall, route: ItemRoute): Calling {
+  const params = item.message.params ?? {};
+  const name = params[route.key];
+  if (typeof name !== 'string') return refuse(item, `params.${route.key} is missing`);
+  const subject: Subject = { kind: route.item, name, params: (own) => withKey(params, route.key, own) };
+  return callSubject(item, subject, route.guarded);
+}
+
+/** `completion/complete` is for whoever has the prompt or the template. */
+export function callReference(item: ItemCall): Calling {
+  const params = item.message.params ?? {};
+  const ref = params['ref'];
+  if (!isJsonObject(ref)) return refuse(item, 'params.ref is missing');
+  const [kind, key] = ref['type'] === 'ref/prompt' ? (['prompt', 'name'] as const) : (['resource', 'uri'] as const);
+  const name = ref[key];
+  if (typeof name !== 'string') return refuse(item, `params.ref.${key} is missing`);
+  const subject: Subject = { kind, name, params: (own) => withKey(params, 'ref', withKey(ref, key, own)) };
+  return callSubject(item, subject, false);
+}
+
+function callSubject(item: ItemCall, subject: Subject, guarded: boolean): Calling {
+  const { naming } = item.members.plan;
+  const byName = subject.kind === 'tool' || subject.kind === 'prompt';
+  if (byName && naming.addresses && !naming.names) return callLocated(item, subject, guarded);
+  const owned = ownerOf(item, subject);
+  if (owned === null) return refuse(item, unknown(subject.kind, subject.name));
+  return callOwned(item, subject, { ...owned, guarded });
+}
+
+function ownerOf(item: ItemCall, { kind, name }: Subject): Owned | null {
+  const { naming } = item.members.plan;
+  if (kind === 'resource') return naming.uriIn(name);
+  return kind === 'task' ? naming.taskIn(name) : naming.nameIn(name);
+}
+
+/** The target has to be found first. */
+function callLocated(item: ItemCall, subject: Subject, guarded: boolean): Calling {
+  const relayed = new Relayed();
+  const fan = new FanOut(item);
+  relayed.become(fan);
+  const kind = subject.kind === 'prompt' ? 'prompt' : 'tool';
+  locate(fan, kind, subject.name, forwarded(item.call)).then(
+    (target) => {
+      if (target === null || relayed.cancelled) return;
+      fan.release();
+      relayed.become(callOwned(item, subject, { target, name: subject.name, guarded }));
+    },
+    (error: unknown) => fan.error({ code: rpcCodes.internal, message: messageOf(error) }),
+  );
+  return relayed;
+}
+
+function callOwned(item: ItemCall, subject: Subject, owned: Owned & { readonly guarded: boolean }): Calling {
+  const { members, message, call } = item;
+  const { naming, guards } = members.plan;
+  const { target } = owned;
+  const { method } = message;
+  const finish = naming.addresses
+    ? (result: JsonObject): JsonObject | null =>
+        compatible(method, result) ? resultOut(naming, target, method, result) : null
+    : null;
+  const one = new OneCall({ ...item, target, finish });
+  const request = ownRequest(item, subject, owned);
+  const headers = forwarded(call);
+  if (!owned.guarded || guards?.looksAt(method, 'request') !== true) {
+    permit(one, { item, subject, owned, request, headers });
+    return one;
+  }
+  const targets = [members.plan.targets[target]?.name ?? ''];
+  guards.request({ exchange: call.exchange, method, targets, headers }, request.params ?? {}).then(
+    (outcome) => {
+      if (outcome.kind === 'reject') return one.fail(message, outcome.error);
+      const changed = outcome.body === null ? request : { ...request, params: outcome.body };
+      permit(one, { item, subject, owned, request: changed, headers });
+    },
+    (error: unknown) => one.fail(message, { code: rpcCodes.internal, message: messageOf(error) }),
+  );
+  return one;
+}
+
+interface Permitted {
+  readonly item: ItemCall;
+  readonly subject: Subject;
+  readonly owned: Owned;
+  readonly request: RpcRequest;
+  readonly headers: Headers;
+}
+
+/** Rules see what processors have found out; they decide about the item that the client has named. */
+function permit(one: OneCall, { item, subject, owned, request, headers }: Permitted): void {
+  const { plan } = item.members;
+  const target = plan.targets[owned.target]?.name ?? '';
+  const { allows } = plan.rules;
+  if (allows === null || allows(item.call.exchange, { kind: subject.kind, name: owned.name, target }))
+    return one.begin(request, headers);
+  one.fail(item.message, { code: rpcCodes.invalidParams, message: unknown(subject.kind, subject.name) });
+}
+
+/** The client's message itself where nothing in it has another name. */
+function ownRequest(item: ItemCall, subject: Subject, owned: Owned): RpcRequest {
+  const { message, members } = item;
+  if (!members.plan.naming.addresses) return message;
+  const params = relatedIn(members.plan.naming, owned.target, subject.params(owned.name));
+  return { ...message, params };
+}
+
+function refuse({ message, sink, over }: ItemCall, reason: string): Calling {
+  over?.();
+  sink.onMessage({ kind: 'error', id: message.id, error: { code: rpcCodes.invalidParams, message: reason } });
+  sink.onEnd(null);
+  return settled;
+}
+
+function withKey(value: JsonObject, key: string, member: JsonObject[string]): JsonObject {
+  return { ...value, [key]: member };
+}

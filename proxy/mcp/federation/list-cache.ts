@@ -1,0 +1,81 @@
+import type { JsonObject } from '../../../src/shared/json.ts';
+import type { Exchange } from '../../exchange/exchange.ts';
+import { outdated } from './route.ts';
+
+/** How long a list is believed while its target tells of changes, and for look-ups of a name while it does not. */
+const watchedMs = 10_000;
+const recentMs = 2_000;
+
+interface Entry {
+  readonly result: JsonObject;
+  readonly at: number;
+  readonly reader: string;
+}
+
+/**
+ * Whole lists of the targets of one session. A list is as good as new while the session hears the target tell of changes;
+ * otherwise it serves look-ups by name for a moment only. What one credential has read is not shown to another.
+ */
+export class ListCache {
+  readonly #now: () => number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #generations = new Map<string, number>();
+  readonly #watched = new Map<number, number>();
+  readonly #announced = new Set<string>();
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** The result of a list that holds all items; null where the target has to be asked. */
+  read(target: number, method: string, exchange: Exchange, use: 'list' | 'look-up'): JsonObject | null {
+    const key = keyOf(target, method);
+    const entry = this.#entries.get(key);
+    if (entry === undefined || entry.reader !== reader(exchange)) return null;
+    const watched = this.#announced.has(key) && (this.#watched.get(target) ?? 0) > 0;
+    if (!watched && use === 'list') return null;
+    return this.#now() - entry.at < (watched ? watchedMs : recentMs) ? entry.result : null;
+  }
+
+  /** Call before a list is asked for; `store` takes it. */
+  generation(target: number, method: string): number {
+    return this.#generations.get(keyOf(target, method)) ?? 0;
+  }
+
+  /** Keeps a list unless it has changed since it was asked for. */
+  store(target: number, method: string, exchange: Exchange, list: { result: JsonObject; generation: number }): void {
+    if (list.generation !== this.generation(target, method)) return;
+    this.#entries.set(keyOf(target, method), { result: list.result, at: this.#now(), reader: reader(exchange) });
+  }
+
+  /** The target says with a notification when this list changes. */
+  announces(target: number, method: string): void {
+    this.#announced.add(keyOf(target, method));
+  }
+
+  /** A stream of the target has been opened (1) or has ended (-1). */
+  watch(target: number, by: 1 | -1): void {
+    this.#watched.set(target, (this.#watched.get(target) ?? 0) + by);
+    for (const key of this.#entries.keys()) if (key.startsWith(`${target} `)) this.#entries.delete(key);
+  }
+
+  /** A notification of the target; most outdate nothing. */
+  heard(target: number, notification: string): void {
+    for (const method of outdated(notification)) {
+      const key = keyOf(target, method);
+      this.#entries.delete(key);
+      this.#generations.set(key, this.generation(target, method) + 1);
+    }
+  }
+}
+
+function keyOf(target: number, method: string): string {
+  return `${target} ${method}`;
+}
+
+/** The credentials in whose name a target has answered. */
+function reader(exchange: Exchange): string {
+  const { jwt, apiKey, basicAuth } = exchange.attributes;
+  const sent = exchange.request.headers.get('authorization') ?? '';
+  return [sent, jwt?.rawToken.reveal(), apiKey?.key.reveal(), basicAuth?.username].join('\n');
+}

@@ -1,0 +1,49 @@
+import type { McpBackend } from '../../../src/config/ir/mcp.ts';
+import type { CallGuards, ItemRules } from '../guard/contract.ts';
+import type { Target } from '../targets/contract.ts';
+import { Naming } from './naming.ts';
+import { CursorCodec } from './merge/cursor.ts';
+
+/** What the gateway says of itself where it answers for several targets. */
+export interface GatewayFacts {
+  readonly name: string;
+  readonly version: string;
+}
+
+export interface FederationOptions {
+  readonly backend: Pick<McpBackend, 'prefixMode' | 'failureMode' | 'stateful'>;
+  /** In the order of the configuration. */
+  readonly targets: readonly Target[];
+  readonly rules: ItemRules;
+  /** Null where no processors look on. */
+  readonly guards: CallGuards | null;
+  readonly gateway: GatewayFacts;
+  /** What makes cursors unforgeable: the same in every thread and replica. Null leaves them checked for form only. */
+  readonly cursorKey: Uint8Array | null;
+}
+
+/** An MCP backend as its sessions see it; a new one with every configuration. */
+export interface Plan {
+  readonly targets: readonly Target[];
+  readonly naming: Naming;
+  readonly failOpen: boolean;
+  readonly stateful: boolean;
+  readonly rules: ItemRules;
+  readonly guards: CallGuards | null;
+  readonly gateway: GatewayFacts;
+  readonly cursors: CursorCodec;
+}
+
+export function plan(options: FederationOptions): Plan {
+  const names = options.targets.map((target) => target.name);
+  return {
+    targets: options.targets,
+    naming: new Naming(names, options.backend.prefixMode),
+    failOpen: options.backend.failureMode === 'failOpen',
+    stateful: options.backend.stateful,
+    rules: options.rules,
+    guards: options.guards,
+    gateway: options.gateway,
+    cursors: new CursorCodec(names, options.cursorKey),
+  };
+}
