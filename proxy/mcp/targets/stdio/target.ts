@@ -1,0 +1,42 @@
+import type { McpServer } from '../../../../src/config/ir/mcp.ts';
+import type { Log } from '../../../../src/shared/log.ts';
+import type { Clock } from '../../../exchange/wait.ts';
+import type { Target } from '../contract.ts';
+import { Backoff } from './backoff.ts';
+import { commandOf, type Environment } from './command.ts';
+import { StdioConnection } from './connection.ts';
+import { ProgramLog } from './program-log.ts';
+import type { Programs } from './programs.ts';
+
+export interface StdioTargetOptions {
+  readonly name: string;
+  readonly server: Extract<McpServer, { kind: 'stdio' }>;
+  /** Of the gateway. */
+  readonly environment: Environment;
+  /** Of the data thread. */
+  readonly programs: Programs;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly maxLineBytes?: number | undefined;
+}
+
+/** A server that is a program: each conversation runs one, and speaks over its standard input and output. */
+export function stdioTarget(options: StdioTargetOptions): Target {
+  const { name, server, environment, programs, clock, log, maxLineBytes } = options;
+  const stillborn = new Backoff(clock);
+  return {
+    name,
+    transport: 'stdio',
+    connect: () => {
+      const lines = new ProgramLog(name, log, clock);
+      return new StdioConnection({
+        name,
+        clock,
+        stillborn,
+        log: lines,
+        start: (events) =>
+          programs.start({ command: commandOf(server, environment), events, log: lines, maxLineBytes }),
+      });
+    },
+  };
+}
