@@ -32,7 +32,7 @@ export function brokenStream(what: string, hint: string): GwError {
 }
 
 /** What a transport threw, with the address in words. */
-export function sendError(thrown: unknown, url: URL, hint: string): GwError {
+export function sendError(thrown: unknown, url: URL, hint: string, whose = 'the models'): GwError {
   if (thrown instanceof GwError) return thrown;
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -42,7 +42,7 @@ export function sendError(thrown: unknown, url: URL, hint: string): GwError {
       code: known.code,
       exitCode: known.exitCode,
       cause: known.cause,
-      hint: 'the address of the models: --port of the proxy on this machine, or --url http://host:port',
+      hint: `the address of ${whose}: --port of the proxy on this machine, or --url http://host:port`,
     });
   if (known instanceof TimeoutError) return new TimeoutError(known.message, 'a longer --timeout');
   const code = systemCodeOf(thrown) ?? systemCodeOf(thrown instanceof Error ? thrown.cause : undefined) ?? '';

@@ -23,7 +23,7 @@ export function mcpError(thrown: unknown, url: URL): GwError {
   if (status !== undefined)
     return new GwError(`${url.href} answered ${status}: ${messageOf(thrown)}`, { code: 'GW_MCP_ANSWER', hint: HINT });
   const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
-  return sendError(cause, url, HINT);
+  return sendError(cause, url, HINT, 'the servers');
 }
 
 function fieldsOf(thrown: unknown): { name?: string; code?: unknown; status?: number } {
