@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../src/shared/json.ts';
+import type { A2aFacts } from './a2a-facts.ts';
 import type { LlmFacts } from './llm-facts.ts';
+import type { McpFacts } from './mcp-facts.ts';
 import type { Secret } from '../../src/shared/secret.ts';
 
 export { isJsonObject, type JsonObject, type JsonValue } from '../../src/shared/json.ts';
@@ -34,4 +36,10 @@ export class Attributes {
   llmRequest: JsonObject | null = null;
   /** What is known of a call of a language model. */
   llm: LlmFacts | null = null;
+  /** What is known of a call of an agent. */
+  a2a: A2aFacts | null = null;
+  /** What is known of a message to MCP servers. */
+  mcp: McpFacts | null = null;
+  /** Metadata of the processors of MCP calls. */
+  mcpGuardrails: JsonObject | null = null;
 }

@@ -13,7 +13,7 @@ export class Patience implements GivingUp {
   readonly #unschedule: (() => void) | null;
   #refusal: Refusal | null = null;
 
-  constructor(exchange: Exchange, clock: Clock) {
+  constructor(exchange: Pick<Exchange, 'onClientGone' | 'deadlineAt'>, clock: Clock) {
     this.#unlisten = exchange.onClientGone(() => this.end(clientLeft));
     const { deadlineAt } = exchange;
     const late = (): void => this.end(requestTimeout);

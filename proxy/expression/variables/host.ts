@@ -5,6 +5,7 @@ import type { EvalContext } from '../contract.ts';
 import { destinationVariable, sourceVariable, type WorkloadFacts } from './connection.ts';
 import { apiKeyVariable, basicAuthVariable, jsonVariable, jwtVariable, metadataVariable } from './credentials.ts';
 import { llmVariable } from './llm.ts';
+import { mcpVariable } from './mcp.ts';
 import { requestVariable, responseVariable, type IsSensitive } from './message.ts';
 import { backendVariable, proxyVariable } from './progress.ts';
 
@@ -20,10 +21,11 @@ export interface HostFacts {
   readonly workloads?: readonly WorkloadFacts[] | undefined;
 }
 
-/** Every variable. Those of protocols that are not there are null. */
+/** Every variable. */
 export function gatewayHost(facts: HostFacts, isSensitive: IsSensitive): Host<EvalContext> {
   const { env = {}, workloads = [] } = facts;
   const environment = new RecordMap({ podName: env.podName, namespace: env.namespace, gateway: env.gateway });
+  // Names that have no reader are null.
   const absent: Variable<EvalContext> = { read: () => null };
   const known = new Map<string, Variable<EvalContext>>([
     ['request', requestVariable(isSensitive)],
@@ -41,6 +43,8 @@ export function gatewayHost(facts: HostFacts, isSensitive: IsSensitive): Host<Ev
     ['metadata', metadataVariable],
     ['llm', llmVariable],
     ['llmRequest', jsonVariable((attributes) => attributes.llmRequest)],
+    ['mcp', mcpVariable],
+    ['mcpGuardrails', jsonVariable((attributes) => attributes.mcpGuardrails)],
   ]);
   const variables = new Map(variableNames.map((name) => [name, known.get(name) ?? absent]));
   return { variable: (name) => variables.get(name), variables: variableNames };
