@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 
 import type {
+  AgentCoreBackend,
   Backend,
   BackendPolicies,
   BackendTunnel,
@@ -14,6 +15,7 @@ import type {
   SimpleBackendRef,
 } from '../../src/config/ir/index.ts';
 import { GwError } from '../../src/shared/errors.ts';
+import { agentCoreHost, agentCorePolicies } from './agent-core.ts';
 import { DynamicBackend } from './dynamic-backend.ts';
 import { dynamicIdentity, hostIdentity, memberIdentity, virtualModelIdentity } from './endpoint-identity.ts';
 import type { EndpointView } from './endpoint-view.ts';
@@ -132,7 +134,7 @@ export class BackendTable {
       case 'mcp':
         return refusing({ kind: 'mcp', key: backend.key, name: backend.key }, invalidBackendType);
       case 'agentCore':
-        return refusing({ kind: 'agentCore', key: backend.key, name: backend.key }, invalidBackendType);
+        return this.#agentCore(backend, policies);
     }
   }
 
@@ -156,6 +158,12 @@ export class BackendTable {
   /** The account of what a virtual model passes on to others. */
   virtualModelEndpoint(name: string): Endpoint {
     return this.#endpoint(virtualModelIdentity(name), name, {});
+  }
+
+  #agentCore(backend: AgentCoreBackend, own: BackendPolicies): ResolvedBackend {
+    const { key } = backend;
+    const target = { kind: 'tcp', host: agentCoreHost(backend), port: 443 } as const;
+    return { ...this.member(key, target, agentCorePolicies(own, backend)), kind: 'agentCore' };
   }
 
   #host(backend: HostBackend, policies: BackendPolicies): ResolvedBackend {

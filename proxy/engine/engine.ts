@@ -222,8 +222,9 @@ export class Engine {
       const service = target.kind === 'service' ? target : undefined;
       const own = effectiveBackendPolicies(this.config, { bind, listener, chain, routeBackend, named, service });
       const resolved = this.backends.resolve(target, own.values);
-      const place = { gateway, route: pipeline, target, host: resolved.host };
       const backend = target.kind === 'inline' ? target.backend : named?.backend;
+      const agent = backend?.kind === 'agentCore' ? backend : undefined;
+      const place = { gateway, route: pipeline, target, host: resolved.host, agent };
       const scope = { bind, listener, chain, routeBackend, named, service };
       const compiled = compileBackendPipeline(own, place, deps);
       const llm = backend?.kind === 'ai' ? this.#llm(backend, { scope, place, series }) : null;

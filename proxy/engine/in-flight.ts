@@ -10,6 +10,7 @@ import {
 } from '../backends/health.ts';
 import type { Expression } from '../expression/contract.ts';
 import type { EndpointSpending } from '../backends/endpoint-view.ts';
+import type { ResolvedBackend } from '../backends/resolved.ts';
 import { UpstreamError, type UpstreamCall } from '../backends/upstream.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Progress, RecordedBodies } from '../exchange/progress.ts';
@@ -109,7 +110,8 @@ export class InFlight implements Progress {
     const resolved = this.backend?.resolved;
     if (resolved === undefined) return null;
     if (this.llm !== null) return { name: resolved.name, type: 'ai', protocol: 'llm' };
-    return { name: resolved.name, type: resolved.kind === 'host' ? 'static' : resolved.kind, protocol: 'http' };
+    const protocol = this.backend?.isAgent === true ? 'a2a' : 'http';
+    return { name: resolved.name, type: backendType(resolved.kind), protocol };
   }
 
   get bodies(): RecordedBodies {
@@ -240,4 +242,10 @@ export class InFlight implements Progress {
       ? outcomeOfError(delivery.error)
       : { kind: 'unknown' };
   }
+}
+
+/** As expressions call it. */
+function backendType(kind: ResolvedBackend['kind']): string {
+  if (kind === 'host') return 'static';
+  return kind === 'agentCore' ? 'unknown' : kind;
 }

@@ -61,6 +61,7 @@ export class BackendProgram {
   #http: BackendSeries | null = null;
   #http2: BackendSeries | null = null;
   #models: BackendSeries | null = null;
+  #agent: BackendSeries | null = null;
 
   constructor(parts: {
     resolved: ResolvedBackend;
@@ -78,6 +79,11 @@ export class BackendProgram {
     this.#series = parts.series;
   }
 
+  /** Calls of it are those of an agent. */
+  get isAgent(): boolean {
+    return this.pipeline.effective.values.a2a !== undefined;
+  }
+
   /** Numbers of a model under the route. */
   model(provider: string, requested: string, answered: string): GenAiSeries {
     return this.#series.model(provider, requested, answered);
@@ -86,6 +92,7 @@ export class BackendProgram {
   /** Numbers of this backend under its route. */
   series(protocol: string): BackendSeries {
     if (protocol === 'llm') return (this.#models ??= this.#series.backend(this.resolved.name, 'llm'));
+    if (protocol === 'a2a') return (this.#agent ??= this.#series.backend(this.resolved.name, 'a2a'));
     if (protocol === 'h2') return (this.#http2 ??= this.#series.backend(this.resolved.name, 'h2'));
     return (this.#http ??= this.#series.backend(this.resolved.name, 'http'));
   }

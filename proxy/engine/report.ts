@@ -55,7 +55,7 @@ function reasonOf(flight: InFlight, delivery: Delivery): Reason | 'Upstream' {
 function countRequest(flight: InFlight, delivery: Delivery, durationMs: number): void {
   const { exchange, upstreamStartedAt, upstreamHeadAt } = flight;
   const series =
-    flight.backend?.series(flight.llm === null ? flight.protocol : 'llm') ??
+    flight.backend?.series(protocolOf(flight) ?? '') ??
     flight.program?.unanswered ??
     flight.listener?.unrouted ??
     flight.engine.unplaced;
@@ -106,6 +106,7 @@ function recordOf(flight: InFlight, delivery: Delivery, durationMs: number): Acc
     jwtSubject: subjectOf(exchange),
     protocol: protocolOf(flight),
     llm: flight.llm?.facts,
+    a2a: exchange.attributes.a2a ?? undefined,
     retryAttempt: flight.retries,
     error: errorOf(flight, delivery) ?? undefined,
     reason: reasonOf(flight, delivery),
@@ -114,9 +115,10 @@ function recordOf(flight: InFlight, delivery: Delivery, durationMs: number): Acc
 }
 
 /** What is spoken to the backend; undefined before anything is. */
-function protocolOf({ llm, protocol }: InFlight): string | undefined {
+function protocolOf({ llm, backend, protocol }: InFlight): string | undefined {
   if (llm !== null) return 'llm';
-  return protocol === '' ? undefined : protocol;
+  if (protocol === '') return undefined;
+  return backend?.isAgent === true ? 'a2a' : protocol;
 }
 
 /** `sub` of the verified token. */

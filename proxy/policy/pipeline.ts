@@ -1,6 +1,15 @@
-import type { BackendPolicies, GatewayPolicies, RoutePolicies, RouteTarget } from '../../src/config/ir/index.ts';
+import type {
+  AgentCoreBackend,
+  BackendPolicies,
+  GatewayPolicies,
+  RoutePolicies,
+  RouteTarget,
+} from '../../src/config/ir/index.ts';
+import { a2aRequest } from './a2a/compile.ts';
+import { a2aResponse } from './a2a/compile-response.ts';
 import { apiKey } from './api-key/compile.ts';
 import { authorization } from './authorization/compile.ts';
+import { agentCorePolicies, agentCoreTarget } from '../backends/agent-core.ts';
 import { backendAuth, backendSign } from '../backends/auth/compile.ts';
 import type { Apply } from '../backends/auth/contract.ts';
 import { configuredHost } from './backend-host.ts';
@@ -8,7 +17,8 @@ import { basicAuth } from './basic-auth/compile.ts';
 import { bufferRequest, bufferResponse } from './buffer/compile.ts';
 import { collectRequestBody } from './body-for-expressions/collect.ts';
 import { bodyForLater, composeRequest, composeResponse } from './compose.ts';
-import type { PolicyDeps } from './contract.ts';
+import { next, type Outcome, type PolicyDeps } from './contract.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { cors } from './cors/compile.ts';
 import { csrf } from './csrf/compile.ts';
 import { delay } from './delay/compile.ts';
@@ -149,13 +159,21 @@ const backendRequestOrder = [
   onBackend('transformations', 'backend transformation', transformRequest),
   // Literal changes correct computed ones, as on routes.
   onBackend('requestHeaderModifier', 'backend request header modifier', requestHeaderModifier),
-  // Last: an answer instead of the call.
+  // Last of those that change or answer.
   onBackend('requestRedirect', null, requestRedirect),
+];
+
+/** What meets a request when its path is that of the backend. */
+const callOrder = [
+  // Reads what leaves, and changes nothing.
+  onBackend('a2a', null, a2aRequest),
 ];
 
 /** The order in which policies meet a response. */
 const responseOrder = [
-  // First, so that the backend's may correct it.
+  // First: everybody else sees the addresses that clients get.
+  onBackendResponse('a2a', 'a2a', a2aResponse),
+  // So that the backend's may correct it.
   onRouteResponse('responseHeaderModifier', 'response header modifier', responseHeaderModifier),
   // Closer to the upstream, so it wins.
   onBackendResponse('responseHeaderModifier', 'backend response header modifier', responseHeaderModifier),
@@ -264,14 +282,17 @@ export interface BackendPlace {
   readonly target?: RouteTarget | undefined;
   /** Its host name, where it has one. */
   readonly host?: string | undefined;
+  /** The agent that it is, where its kind decides about paths and credentials. */
+  readonly agent?: AgentCoreBackend | undefined;
 }
 
 /** Compiles the policies of a backend behind a route. Throws `GW_POLICY_INVALID`. */
 export function compileBackendPipeline(
-  effective: Effective<BackendPolicies>,
-  { gateway, route, target, host }: BackendPlace,
+  own: Effective<BackendPolicies>,
+  { gateway, route, target, host, agent }: BackendPlace,
   engine: PolicyDeps,
 ): BackendPipeline {
+  const effective = agent === undefined ? own : { ...own, values: agentCorePolicies(own.values, agent) };
   const { values, sources } = effective;
   const backendHost = configuredHost(route.effective.values, values, host);
   const { deps, reads } = notingReads({ ...engine, backendHost });
@@ -286,7 +307,11 @@ export function compileBackendPipeline(
     affinity: optional(values.sessionAffinity?.source, 'sessionAffinity source'),
     unhealthy: optional(values.health?.unhealthyExpression, 'health unhealthyExpression'),
   };
-  const request = backendRequestOrder.flatMap((line) => line(effective, deps) ?? []);
+  const request = [
+    ...backendRequestOrder.flatMap((line) => line(effective, deps) ?? []),
+    ...(agent === undefined ? [] : [agentPath(agent, deps)]),
+    ...callOrder.flatMap((line) => line(effective, deps) ?? []),
+  ];
   return {
     effective,
     prepare: reads.requestBody ? [collectRequestBody({ limitBytes: limits.request, deps: engine })] : [],
@@ -298,6 +323,16 @@ export function compileBackendPipeline(
     mirrors: mirrorPlans(values.requestMirror, sources.requestMirror ?? ''),
     hostRewrite: settledHost(values.requestHeaderModifier) === null ? route.hostRewrite : 'off',
   };
+}
+
+/** Whatever a client or a policy asks for, the agent has one path. */
+function agentPath(agent: AgentCoreBackend, { snapshot }: PolicyDeps): NamedStep {
+  const target = agentCoreTarget(agent);
+  const run = ({ request }: Exchange): Outcome => {
+    request.target = target(request);
+    return next;
+  };
+  return { policy: 'aws', stage: null, run, snapshot };
 }
 
 /** What is held of bodies for expressions. */

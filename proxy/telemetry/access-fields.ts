@@ -1,5 +1,7 @@
+import type { A2aFacts } from '../exchange/a2a-facts.ts';
 import type { LlmFacts } from '../exchange/llm-facts.ts';
 import type { Reason } from '../exchange/refusal.ts';
+import { AGENT_FIELDS } from './agent-fields.ts';
 import { MODEL_FIELDS } from './model-fields.ts';
 
 /** What the access log tells of one request (or one proxied TCP connection); absent values are left out of the line. */
@@ -35,6 +37,8 @@ export interface AccessRecord {
   readonly protocol?: string | undefined;
   /** The call of a language model, when it was one. */
   readonly llm?: LlmFacts | undefined;
+  /** The call of an agent, when it was one. */
+  readonly a2a?: A2aFacts | undefined;
   /** The last retry that was made; 0 or absent when there was none. */
   readonly retryAttempt?: number | undefined;
   readonly error?: string | undefined;
@@ -76,13 +80,18 @@ const AFTER_MODELS: readonly AccessField[] = [
 ];
 
 /** In the order of the line. */
-export const ACCESS_FIELDS: readonly AccessField[] = [...BEFORE_MODELS, ...MODEL_FIELDS, ...AFTER_MODELS];
+export const ACCESS_FIELDS: readonly AccessField[] = [
+  ...BEFORE_MODELS,
+  ...AGENT_FIELDS,
+  ...MODEL_FIELDS,
+  ...AFTER_MODELS,
+];
 
-const MODEL_KEYS: ReadonlySet<string> = new Set(MODEL_FIELDS.map(([key]) => key));
+const SPECIAL_KEYS: ReadonlySet<string> = new Set([...AGENT_FIELDS, ...MODEL_FIELDS].map(([key]) => key));
 
-/** Those that requests have which are no calls of language models: most of them are asked for no more. */
-export function withoutModels(fields: readonly AccessField[]): readonly AccessField[] {
-  return fields.filter(([key]) => !MODEL_KEYS.has(key));
+/** Those that requests have which are no calls of agents or language models: most of them are asked for no more. */
+export function plainFields(fields: readonly AccessField[]): readonly AccessField[] {
+  return fields.filter(([key]) => !SPECIAL_KEYS.has(key));
 }
 
 /** Only at debug level, in front of the others. */

@@ -1,6 +1,6 @@
 import { formatTime, jsonText, textValue, wallClockMs, type LogFormat } from '../../src/shared/log.ts';
 import type { JsonValue } from '../exchange/attributes.ts';
-import { ACCESS_FIELDS, ID_FIELDS, type AccessField, type AccessRecord, withoutModels } from './access-fields.ts';
+import { ACCESS_FIELDS, ID_FIELDS, type AccessField, type AccessRecord, plainFields } from './access-fields.ts';
 import type { Attribute } from './spans/span.ts';
 
 const NOTHING: readonly Attribute[] = [];
@@ -21,7 +21,7 @@ export class AccessLog {
   readonly #write: (line: string) => void;
   readonly #now: () => number;
   #fields: readonly AccessField[] = ACCESS_FIELDS;
-  #plainFields: readonly AccessField[] = withoutModels(ACCESS_FIELDS);
+  #plainFields: readonly AccessField[] = plainFields(ACCESS_FIELDS);
   #hidden: ReadonlySet<string> = new Set();
 
   constructor(options: AccessLogOptions) {
@@ -52,11 +52,11 @@ export class AccessLog {
   #arrange(): void {
     const all = this.#debug ? [...ID_FIELDS, ...ACCESS_FIELDS] : ACCESS_FIELDS;
     this.#fields = all.filter(([key]) => !this.#hidden.has(key));
-    this.#plainFields = withoutModels(this.#fields);
+    this.#plainFields = plainFields(this.#fields);
   }
 
-  #fieldsOf({ llm }: AccessRecord): readonly AccessField[] {
-    return llm === undefined ? this.#plainFields : this.#fields;
+  #fieldsOf({ llm, a2a }: AccessRecord): readonly AccessField[] {
+    return llm === undefined && a2a === undefined ? this.#plainFields : this.#fields;
   }
 
   #text(record: AccessRecord, additions: readonly Attribute[]): string {

@@ -3,7 +3,7 @@ import { textOf } from '../../src/cel/value/text.ts';
 import { CelError, Flattened, isList, isMap, type Value } from '../../src/cel/value/value.ts';
 import type { FieldChanges } from '../../src/config/ir/index.ts';
 import type { EvalContext, Expression, Expressions } from '../expression/contract.ts';
-import { ACCESS_FIELDS, type AccessField, type AccessRecord, withoutModels } from './access-fields.ts';
+import { ACCESS_FIELDS, type AccessField, type AccessRecord, plainFields } from './access-fields.ts';
 import type { Attribute } from './spans/span.ts';
 
 /** Entries that one `flatten(…)` may become: maps come from clients. */
@@ -29,7 +29,7 @@ export class FieldSet {
     this.hidden = hidden;
     this.#additions = additions;
     this.#defaults = ACCESS_FIELDS.filter(([key]) => !hidden.has(key));
-    this.#plainDefaults = withoutModels(this.#defaults);
+    this.#plainDefaults = plainFields(this.#defaults);
   }
 
   /** `where` names the place for traces; `without` are default fields that this output never has. Throws a `GwError`. */
@@ -65,7 +65,7 @@ export class FieldSet {
   /** All of them, in order. */
   attributes(record: AccessRecord, context: EvalContext): Attribute[] {
     const all: Attribute[] = [];
-    const fields = record.llm === undefined ? this.#plainDefaults : this.#defaults;
+    const fields = record.llm === undefined && record.a2a === undefined ? this.#plainDefaults : this.#defaults;
     for (const [key, read] of fields) {
       const value = read(record);
       if (value !== undefined && value !== null && value !== '') all.push([key, value]);

@@ -128,6 +128,7 @@ export const trafficMetrics = {
     'phase',
     'action',
   ]),
+  a2aRequests: counter('a2a_requests_total', 'Calls of agents', ['method', 'outcome']),
   telemetryExport: counter('telemetry_export_items_total', 'Spans and log records for receivers of OTLP', [
     'signal',
     'result',

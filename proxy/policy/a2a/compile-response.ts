@@ -1,0 +1,122 @@
+import type { A2a } from '../../../src/config/ir/index.ts';
+import { messageOf } from '../../../src/shared/errors.ts';
+import type { A2aFacts } from '../../exchange/a2a-facts.ts';
+import { BufferedBody } from '../../exchange/body.ts';
+import { codingOf, decoded } from '../../exchange/coding/content-coding.ts';
+import { collect } from '../../exchange/collect.ts';
+import type { Exchange } from '../../exchange/exchange.ts';
+import { holdResponse } from '../../exchange/held-response.ts';
+import type { HttpResponse } from '../../exchange/message.ts';
+import { refuse, type Refusal } from '../../exchange/refusal.ts';
+import type { PolicyContext, ResponseStep } from '../contract.ts';
+import { rewriteCard } from './card.ts';
+import type { CardPlace } from './card-place.ts';
+import { watchAnswer } from './watch.ts';
+
+/** Headers of a card that are of its bytes as the agent wrote them. */
+const OF_BYTES = [
+  'content-encoding',
+  'content-length',
+  'content-digest',
+  'content-md5',
+  'digest',
+  'etag',
+  'repr-digest',
+];
+
+/** Makes addresses in cards the gateway's own, and reads along in answers. */
+export function a2aResponse(spec: A2a, context: PolicyContext): ResponseStep {
+  const { maxBufferSize } = context.deps;
+  return (exchange, response) => {
+    if (!exchange.answeredByUpstream) return null;
+    // `as`: nothing else is remembered under it.
+    const place = exchange.recall(spec) as CardPlace | undefined;
+    if (place !== undefined) return answerCard({ exchange, response, place }, context);
+    const facts = exchange.attributes.a2a;
+    if (facts === null) return null;
+    watchAnswer(response, facts, maxBufferSize);
+    if (exchange.trace !== null) tellAtEnd(exchange, facts);
+    return null;
+  };
+}
+
+interface CardAnswer {
+  readonly exchange: Exchange;
+  readonly response: HttpResponse;
+  readonly place: CardPlace;
+}
+
+/** What is no card (a refusal of the agent, a redirect) goes on as it is. */
+function answerCard(answer: CardAnswer, context: PolicyContext): null | Promise<Refusal | null> {
+  const { exchange, response } = answer;
+  if (response.status === 200) return moveCard(answer, context);
+  if (exchange.trace !== null) exchange.trace.skipped('a2a', `the agent answered ${response.status} instead of a card`);
+  return null;
+}
+
+async function moveCard(
+  { exchange, response, place }: CardAnswer,
+  { deps, source }: PolicyContext,
+): Promise<Refusal | null> {
+  const read = await readText(exchange, response, deps);
+  if (typeof read !== 'string') {
+    exchange.trace?.applied('a2a', `agent card: ${read.message} (from ${source})`, 'error');
+    return read;
+  }
+  const card = rewriteCard(read, place);
+  if (card.kind === 'unusable') {
+    exchange.trace?.applied('a2a', `${card.problem} (from ${source})`, 'error');
+    return failed(card.problem);
+  }
+  for (const name of OF_BYTES) response.headers.remove(name);
+  response.body = new BufferedBody(Buffer.from(card.text));
+  exchange.trace?.applied('a2a', `agent card: ${card.urls} addresses lead to ${place.origin} (from ${source})`);
+  return null;
+}
+
+function failed(problem: string): Refusal {
+  return refuse(503, 'UpstreamFailure', `processing failed: ${problem}`);
+}
+
+async function readText(
+  exchange: Exchange,
+  response: HttpResponse,
+  limits: PolicyContext['deps'],
+): Promise<string | Refusal> {
+  const { maxBufferSize } = limits;
+  const coding = codingOf(response.headers);
+  if (coding === undefined) return failed('the agent card is coded in an unknown way');
+  const { result: collected, refusalFor } = await holdResponse(exchange, response.body, {
+    limits,
+    read: (body, patience) => collect(body, maxBufferSize, patience),
+  });
+  if (collected.kind === 'failed') return refusalFor(collected.error);
+  if (collected.kind === 'overflow') {
+    collected.rest.cancel();
+    return failed(`the agent card is longer than ${maxBufferSize} bytes`);
+  }
+  try {
+    const { bytes } = collected.body;
+    return new TextDecoder().decode(coding === null ? bytes : await decoded(bytes, coding, maxBufferSize));
+  } catch (error) {
+    return failed(`the agent card cannot be decoded: ${messageOf(error)}`);
+  }
+}
+
+function tellAtEnd(exchange: Exchange, facts: A2aFacts): void {
+  exchange.onEnd(() => {
+    const { outcome, errorCode, resultKind, taskState, contextId } = facts;
+    const parts = [
+      outcome ?? 'unknown',
+      errorCode === null ? '' : `error ${errorCode}`,
+      resultKind ?? '',
+      taskState ?? '',
+      contextId === null ? '' : `context ${contextId}`,
+    ].filter((part) => part !== '');
+    const severity = outcome === 'error' ? 'warn' : 'info';
+    exchange.trace?.emit(
+      { type: 'policyEvent', kind: 'a2a', details: `${facts.method}: ${parts.join(', ')}` },
+      severity,
+    );
+  });
+}

@@ -1,0 +1,69 @@
+import type { A2a } from '../../../src/config/ir/index.ts';
+import { isJsonObject, type JsonValue } from '../../../src/shared/json.ts';
+import { A2aFacts } from '../../exchange/a2a-facts.ts';
+import type { Exchange } from '../../exchange/exchange.ts';
+import { pathOf } from '../../exchange/message.ts';
+import { bodyRefusal, Patience } from '../../exchange/patience.ts';
+import { peekBody } from '../../exchange/peek.ts';
+import type { Outcome, PolicyContext, RequestStep } from '../contract.ts';
+import { next } from '../contract.ts';
+import { cardPlaceOf } from './card-place.ts';
+import { isJson } from './content-type.ts';
+import { methodLabel, operationOf } from './methods.ts';
+
+const MAX_METHOD = 128;
+
+/** Tells calls of agents apart, and remembers where a card was asked for. Changes nothing. */
+export function a2aRequest(spec: A2a, context: PolicyContext): RequestStep {
+  const { source, deps } = context;
+  const begin = (exchange: Exchange, facts: A2aFacts): Outcome => {
+    exchange.attributes.a2a = facts;
+    exchange.onEnd(() => count(context, facts));
+    if (exchange.trace !== null) exchange.trace.applied('a2a', `calls ${facts.method} (from ${source})`);
+    return next;
+  };
+  const peek = async (exchange: Exchange): Promise<Outcome> => {
+    const { request } = exchange;
+    const patience = new Patience(exchange, deps.clock);
+    const peeked = await peekBody(request.body, deps.maxBufferSize, patience.signal);
+    patience.release();
+    if (peeked.kind === 'failed') return { kind: 'fail', refusal: bodyRefusal(peeked.error, patience) };
+    request.body = peeked.body;
+    return begin(exchange, new A2aFacts(peeked.whole ? methodOf(peeked.bytes) : 'unknown', false));
+  };
+  return (exchange) => {
+    const { request, attributes } = exchange;
+    // Another attempt asks for the same.
+    if (attributes.a2a !== null || request.upgrade !== null) return next;
+    const card = cardPlaceOf(exchange);
+    if (card !== null) {
+      exchange.remember(spec, card);
+      return next;
+    }
+    const operation = operationOf(request.method, pathOf(request.target));
+    if (operation !== null) return begin(exchange, new A2aFacts(operation, true));
+    if (request.method !== 'POST') {
+      if (exchange.trace !== null) exchange.trace.skipped('a2a', 'neither a call of an agent nor its card');
+      return next;
+    }
+    return isJson(request.headers.get('content-type'))
+      ? peek(exchange)
+      : begin(exchange, new A2aFacts('unknown', false));
+  };
+}
+
+/** The method of a call in JSON-RPC. */
+function methodOf(bytes: Uint8Array): string {
+  try {
+    // `as`: what `JSON.parse` gives.
+    const call = JSON.parse(new TextDecoder().decode(bytes)) as JsonValue;
+    const method = isJsonObject(call) ? call.method : undefined;
+    return typeof method === 'string' && method !== '' ? method.slice(0, MAX_METHOD) : 'unknown';
+  } catch {
+    return 'unknown';
+  }
+}
+
+function count({ deps: { metrics } }: PolicyContext, { method, outcome }: A2aFacts): void {
+  metrics?.counter('a2aRequests', [methodLabel(method), outcome ?? 'unknown']).add(1);
+}

@@ -1,0 +1,80 @@
+import type { A2aFacts } from '../../exchange/a2a-facts.ts';
+import type { BodySink } from '../../exchange/body.ts';
+import { joinChunks } from '../../exchange/collect.ts';
+import { codingOf } from '../../exchange/coding/content-coding.ts';
+import type { HttpResponse } from '../../exchange/message.ts';
+import { PassingBody } from '../../exchange/passing-body.ts';
+import { SseDecoder } from '../../exchange/sse/sse-decoder.ts';
+import type { JsonValue } from '../../../src/shared/json.ts';
+import { isJson, isEventStream } from './content-type.ts';
+import { note } from './told.ts';
+
+/** Reads along as an answer passes: nothing is held back, nothing is changed. What cannot be read is not told. */
+export function watchAnswer(response: HttpResponse, facts: A2aFacts, limitBytes: number): void {
+  const failed = response.status >= 400;
+  facts.outcome = failed ? 'error' : 'unknown';
+  if (failed && facts.bare) facts.errorCode = response.status;
+  const { headers } = response;
+  if (codingOf(headers) !== null || (response.body.length ?? 0) > limitBytes) return;
+  const type = headers.get('content-type');
+  const tell = (text: string): void => {
+    const answer = parsed(text);
+    if (answer !== undefined) note(facts, answer, failed);
+  };
+  if (isEventStream(type)) response.body = new PassingBody(response.body, (sink) => events(sink, tell, limitBytes));
+  else if (isJson(type)) response.body = new PassingBody(response.body, (sink) => whole(sink, tell, limitBytes));
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    // `as`: what `JSON.parse` gives.
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+type Tell = (text: string) => void;
+
+function whole(sink: BodySink, tell: Tell, limitBytes: number): BodySink {
+  let chunks: Uint8Array[] | null = [];
+  let size = 0;
+  return {
+    onData(chunk) {
+      size += chunk.byteLength;
+      if (size > limitBytes) chunks = null;
+      // Whoever sends a chunk on may use its memory again.
+      else chunks?.push(Uint8Array.prototype.slice.call(chunk));
+      sink.onData(chunk);
+    },
+    onEnd(trailers) {
+      if (chunks !== null) tell(new TextDecoder().decode(joinChunks(chunks)));
+      sink.onEnd(trailers);
+    },
+    onError: (error) => sink.onError(error),
+  };
+}
+
+/** The last event that says something counts. */
+function events(sink: BodySink, tell: Tell, limitBytes: number): BodySink {
+  let decoder: SseDecoder | null = new SseDecoder({ event: (_name, data) => tell(data) }, limitBytes);
+  const read = (use: (decoder: SseDecoder) => void): void => {
+    try {
+      if (decoder !== null) use(decoder);
+    } catch {
+      // An event without an end: it goes on, and is read no further.
+      decoder = null;
+    }
+  };
+  return {
+    onData(chunk) {
+      read((each) => each.push(chunk));
+      sink.onData(chunk);
+    },
+    onEnd(trailers) {
+      read((each) => each.end());
+      sink.onEnd(trailers);
+    },
+    onError: (error) => sink.onError(error),
+  };
+}
