@@ -20,6 +20,8 @@ export interface TargetCall {
 
 /** What comes for one request. Nothing is called after `onEnd`. */
 export interface CallSink {
+  /** Of `listen`, where it can be told: the stream is there, though nothing may have been said on it. */
+  onOpen?(): void;
   /** Notifications and requests of the target on the way, then at most one answer. */
   onMessage(message: RpcMessage): void;
   /** Null when it ended as it should; else why nothing more comes. */
@@ -38,7 +40,14 @@ export interface Calling {
 /** Why a target gave no answer. */
 export type TargetFailure =
   /** It answered with a status of HTTP that is no success; a client of one target gets this answer as it is. */
-  | { readonly kind: 'http'; readonly status: number; readonly response: HttpResponse | null; readonly message: string }
+  | {
+      readonly kind: 'http';
+      readonly status: number;
+      readonly response: HttpResponse | null;
+      readonly message: string;
+      /** What its body says, where that is an error of JSON-RPC and has been looked at. */
+      readonly error?: RpcFailure | undefined;
+    }
   /** It knows the session no more (HTTP 404, a program that has been started again). */
   | { readonly kind: 'forgotten'; readonly message: string }
   /** It could not be reached, went away, or broke its protocol. */

@@ -1,0 +1,369 @@
+import type { Clock } from '../../../exchange/wait.ts';
+import { rpcCodes } from '../../message/codes.ts';
+import type { RpcAnswer, RpcMessage, RpcNotification, RpcRequest } from '../../message/message.ts';
+import { resultFor } from '../../message/result-fields.ts';
+import { withTraceContext } from '../../message/trace-context.ts';
+import { type Era, eraOf, LATEST_LEGACY_VERSION } from '../../message/versions.ts';
+import { withoutClientFeatures } from '../../message/meta.ts';
+import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure, TargetState } from '../contract.ts';
+import { ask, replyTo } from './ask.ts';
+import { type Hello, helloIn, helloOf, initialized, meet, type Peer } from './handshake.ts';
+import type { Knowledge } from './knowledge.ts';
+import { dropped, explained, refusesEra } from './rejection.ts';
+import { Opening } from './opening.ts';
+import { Relay } from './relay.ts';
+import { discovered, legacyRequest, setLevel, Subscription } from './to-legacy.ts';
+import { endFor, failed, ToModern } from './to-modern.ts';
+import { asInitialized, legacyVersion } from './words.ts';
+
+export interface NegotiatingOptions {
+  /** How the gateway calls itself where no client has told its name. */
+  readonly identity: { readonly name: string; readonly version: string };
+  /** Answers of clients to what targets ask find their way back: there are sessions. Else targets are told that nobody can be asked. */
+  readonly answers: boolean;
+  readonly clock: Clock;
+}
+
+export interface PeerParts {
+  readonly name: string;
+  readonly connection: TargetConnection;
+  readonly knowledge: Knowledge;
+  readonly options: NegotiatingOptions;
+  readonly state: TargetState | null;
+}
+
+/** A request under way, and what has been tried for it. */
+interface Errand {
+  readonly message: RpcRequest;
+  readonly call: TargetCall;
+  readonly era: Era;
+  readonly relay: Relay;
+  /** The session was forgotten once, or the target refused its generation. */
+  readonly retried: boolean;
+}
+
+/** What somebody wants to meet the target for; without a message, what it tells of itself is wanted. */
+type Meeting = Pick<Errand, 'call' | 'era' | 'relay'> & { readonly message?: RpcRequest };
+
+/** A conversation with a target of either generation, for a client of either generation. */
+export class PeerSession implements TargetConnection {
+  readonly #parts: PeerParts;
+  readonly #connection: TargetConnection;
+  readonly #toModern: ToModern;
+  #peer: Peer | null;
+  #opening: Opening | null = null;
+  #hello: Hello;
+  /** The client's own `initialize` is what the target has heard. */
+  #introduced: boolean;
+  #level: RpcRequest | null = null;
+  readonly #subscriptions = new Map<string, RpcRequest>();
+
+  constructor(parts: PeerParts) {
+    this.#parts = parts;
+    this.#connection = parts.connection;
+    this.#toModern = new ToModern(parts.connection, parts.options.answers);
+    // Whoever has a session id has been through the handshake.
+    const resumed = parts.state?.session !== undefined;
+    this.#peer = resumed ? { kind: 'peer', era: 'legacy', version: '', told: null } : null;
+    this.#introduced = resumed;
+    this.#hello = { clientInfo: { ...parts.options.identity }, capabilities: {}, version: LATEST_LEGACY_VERSION };
+  }
+
+  get state(): TargetState | null {
+    return this.#connection.state;
+  }
+
+  request(message: RpcRequest, call: TargetCall, sink: CallSink): Calling {
+    const params = withTraceContext(message.params, call.headers);
+    const relay = new Relay(sink);
+    const era = message.method === 'initialize' ? 'legacy' : eraFor(call);
+    const errand: Errand = { message: { ...message, params }, call, era, relay, retried: false };
+    if (message.method === 'initialize') void this.#initialize(errand);
+    else this.#go(errand);
+    return relay;
+  }
+
+  async post(message: RpcNotification | RpcAnswer, call: TargetCall): Promise<TargetFailure | null> {
+    const peer = this.#peer;
+    // The target has heard nothing yet, so there is nothing that this could be about.
+    if (peer === null) return null;
+    if (peer.era === 'modern' && eraFor(call) === 'legacy') return this.#toModern.post(message, call);
+    const introduces = message.kind === 'notification' && message.method === 'notifications/initialized';
+    if (introduces && !this.#introduced) return null;
+    const failure = await this.#connection.post(message, inVersion(call, peer));
+    // What a client notes is about a session that is gone; the next request begins a new one.
+    return failure?.kind === 'forgotten' && message.kind === 'notification' ? null : failure;
+  }
+
+  listen(call: TargetCall, sink: CallSink): Calling {
+    const relay = new Relay(sink);
+    this.#listen(call, relay, false);
+    return relay;
+  }
+
+  close(call: TargetCall | null): Promise<TargetFailure | null> {
+    this.#opening?.cancel();
+    const peer = this.#peer;
+    this.#peer = null;
+    return this.#connection.close(call === null || peer === null ? call : inVersion(call, peer));
+  }
+
+  #go(errand: Errand): void {
+    const peer = this.#peer;
+    if (peer !== null) this.#send(errand, peer);
+    else
+      void this.#meet(errand).then((met) => {
+        if (errand.relay.over) return undefined;
+        return met.kind === 'peer' ? this.#send(errand, met) : endFor(errand.message, errand.relay, met);
+      });
+  }
+
+  #send(errand: Errand, peer: Peer): void {
+    const { message, call, era, relay } = errand;
+    if (era === peer.era) this.#pass(errand, peer);
+    else if (peer.era === 'modern') this.#toModern.request(message, { call, hello: this.#hello, relay });
+    else void this.#toLegacy(errand, peer);
+  }
+
+  /** Both sides speak the same. */
+  #pass(errand: Errand, peer: Peer): void {
+    const { message, call, era, relay } = errand;
+    const params =
+      era === 'legacy' && !this.#parts.options.answers ? withoutClientFeatures('', message.params) : message.params;
+    const own = params === message.params ? message : { ...message, params };
+    relay.carry(this.#connection.request(own, inVersion(call, peer), this.#sinkOf(errand, peer)));
+    if (era === 'legacy') this.#remember(message);
+  }
+
+  async #toLegacy(errand: Errand, peer: Peer): Promise<void> {
+    const { message, relay } = errand;
+    const call = inVersion(errand.call, peer);
+    if (message.method === 'server/discover' && peer.told !== null) {
+      relay.answer(discovered(message, peer.told));
+      return;
+    }
+    if (message.method === 'subscriptions/listen' && peer.told !== null) {
+      await new Subscription(this.#connection, message, { call, relay }).open(peer.told);
+      return;
+    }
+    await setLevel(this.#connection, message, { call, peer });
+    if (relay.over) return;
+    relay.carry(this.#connection.request(legacyRequest(message), call, this.#sinkOf(errand, peer)));
+  }
+
+  #sinkOf(errand: Errand, peer: Peer): CallSink {
+    const { message, era, relay } = errand;
+    return {
+      onMessage: (each) => {
+        if (each.kind === 'request') this.#asked(each, errand, peer);
+        else if (each.kind === 'result') relay.answer({ ...each, result: resultFor(era, message.method, each.result) });
+        else if (each.kind === 'error') relay.answer(each);
+        else relay.onMessage(each);
+      },
+      onEnd: (failure) => this.#ended(failure, errand, peer),
+    };
+  }
+
+  /** A target wants something of the client. */
+  #asked(request: RpcRequest, { message, call, era, relay }: Errand, peer: Peer): void {
+    if (era === 'legacy' && this.#parts.options.answers) {
+      relay.onMessage(request);
+      return;
+    }
+    if (era === 'legacy' || request.method === 'ping') {
+      void this.#connection.post(replyTo(request), inVersion(call, peer));
+      return;
+    }
+    const why = `the target asked ${request.method} in the middle of a call; clients of this version are asked with an input_required result`;
+    relay.abort(failed(message, { code: rpcCodes.internal, message: why }));
+  }
+
+  #ended(failure: TargetFailure | null, errand: Errand, peer: Peer): void {
+    const { relay } = errand;
+    if (failure === null || relay.over) relay.onEnd(failure);
+    // A session that is not known was not asked: nothing has happened yet, whatever the request wants.
+    else if (failure.kind === 'forgotten') this.#again(errand, peer, failure);
+    else if (failure.kind !== 'http') relay.onEnd(failure);
+    else void explained(failure).then((known) => this.#refused(known, errand, peer));
+  }
+
+  #refused(failure: TargetFailure, errand: Errand, peer: Peer): void {
+    const { message, relay, retried } = errand;
+    if (peer.era === 'modern' && !retried && hasChanged(failure)) {
+      this.#parts.knowledge.learn('modern', false);
+      this.#again(errand, peer, failure);
+    } else if (peer.era === errand.era) relay.onEnd(failure);
+    else endFor(message, relay, failure);
+  }
+
+  #again(errand: Errand, peer: Peer, failure: TargetFailure): void {
+    if (errand.retried || errand.relay.delivered || errand.relay.over) {
+      errand.relay.onEnd(failure);
+      return;
+    }
+    dropped(failure);
+    if (this.#peer === peer) this.#peer = null;
+    this.#go({ ...errand, retried: true });
+  }
+
+  #listen(call: TargetCall, relay: Relay, retried: boolean): void {
+    const peer = this.#peer;
+    if (peer === null) {
+      void this.#meet({ call, era: 'legacy', relay }).then((met) => {
+        if (relay.over) return undefined;
+        return met.kind === 'peer' ? this.#listen(call, relay, retried) : relay.onEnd(met);
+      });
+      return;
+    }
+    if (peer.era === 'modern') {
+      relay.carry(this.#toModern.listen(call, this.#hello, relay));
+      return;
+    }
+    const sink: CallSink = {
+      onMessage: (message) => {
+        if (message.kind === 'request' && !this.#parts.options.answers)
+          void this.#connection.post(replyTo(message), inVersion(call, peer));
+        else relay.onMessage(message);
+      },
+      onEnd: (failure) => {
+        if (failure?.kind !== 'forgotten' || retried || relay.over) {
+          relay.onEnd(failure);
+          return;
+        }
+        if (this.#peer === peer) this.#peer = null;
+        this.#listen(call, relay, true);
+      },
+    };
+    relay.carry(this.#connection.listen(inVersion(call, peer), sink));
+  }
+
+  /** The client's own handshake; where the target has none, the gateway answers with what it has found out. */
+  async #initialize(errand: Errand): Promise<void> {
+    const { message, call, relay } = errand;
+    const { knowledge, options } = this.#parts;
+    this.#hello = helloOf(message.params, options.answers);
+    this.#introduced = false;
+    this.#peer = null;
+    if (knowledge.speaks('legacy') === false) {
+      await this.#initializeModern(errand);
+      return;
+    }
+    const params = options.answers ? message.params : withoutClientFeatures('initialize', message.params);
+    relay.carry(
+      this.#connection.request(
+        { ...message, params },
+        { ...call, version: null },
+        {
+          onMessage: (each) => this.#initialized(each, errand),
+          onEnd: (failure) => {
+            if (failure !== null && !relay.over)
+              void explained(failure).then((known) => this.#uninitialized(known, errand));
+            else relay.onEnd(failure);
+          },
+        },
+      ),
+    );
+  }
+
+  #initialized(each: RpcMessage, errand: Errand): void {
+    const { relay } = errand;
+    if (each.kind === 'error') {
+      void this.#uninitialized({ kind: 'rpc', error: each.error }, errand);
+      return;
+    }
+    if (each.kind === 'result') {
+      this.#peer = initialized(each.result);
+      this.#introduced = true;
+      this.#parts.knowledge.learn('legacy', true);
+      relay.answer({ ...each, result: resultFor('legacy', 'initialize', each.result) });
+      return;
+    }
+    relay.onMessage(each);
+  }
+
+  async #uninitialized(failure: TargetFailure, errand: Errand): Promise<void> {
+    const { message, relay } = errand;
+    if (relay.over || errand.retried) return;
+    if (refusesEra('legacy', failure)) await this.#initializeModern({ ...errand, retried: true }, failure);
+    else if (failure.kind === 'rpc') relay.answer(failed(message, failure.error));
+    else relay.onEnd(failure);
+  }
+
+  async #initializeModern(errand: Errand, refusal: TargetFailure | null = null): Promise<void> {
+    const { message, relay } = errand;
+    const met = await this.#meet({ call: errand.call, era: 'modern', relay });
+    if (relay.over) return;
+    if (met.kind !== 'peer') {
+      const failure = refusal ?? met;
+      if (failure !== met) dropped(met);
+      if (failure.kind === 'rpc') relay.answer(failed(message, failure.error));
+      else relay.onEnd(failure);
+      return;
+    }
+    if (refusal !== null) {
+      dropped(refusal);
+      this.#parts.knowledge.learn('legacy', false);
+    }
+    const told = met.told ?? {};
+    const requested = message.params?.['protocolVersion'];
+    const result = met.era === 'modern' ? asInitialized(told, this.#parts.name, requested) : told;
+    relay.answer({ kind: 'result', id: message.id, result });
+  }
+
+  #meet(errand: Meeting): Promise<Peer | TargetFailure> {
+    this.#opening ??= new Opening((stop) => this.#open(errand, stop));
+    return this.#opening.join(errand.relay);
+  }
+
+  async #open({ call, era, message }: Meeting, stop: AbortSignal): Promise<Peer | TargetFailure> {
+    const hello =
+      era === 'modern' && message !== undefined ? helloIn(message.params, this.#hello) : this.#helloFor(call);
+    const { knowledge } = this.#parts;
+    const curious = message === undefined;
+    const peer = await meet(era, { connection: this.#connection, knowledge, call, hello, curious, stop });
+    if (peer.kind === 'peer' && peer.era === 'legacy') await this.#restore(call, peer);
+    this.#opening = null;
+    if (peer.kind === 'peer') this.#peer = peer;
+    return peer;
+  }
+
+  #helloFor(call: TargetCall): Hello {
+    return eraFor(call) === 'legacy' && call.version !== null && !this.#introduced
+      ? { ...this.#hello, version: legacyVersion(call.version) }
+      : this.#hello;
+  }
+
+  /** What the client had asked the session to be like. */
+  async #restore(call: TargetCall, peer: Peer): Promise<void> {
+    const own = inVersion(call, peer);
+    if (this.#level !== null) await ask(this.#connection, { ...this.#level, id: 'gw-level' }, own);
+    let count = 0;
+    for (const request of this.#subscriptions.values())
+      await ask(this.#connection, { ...request, id: `gw-subscribe-${count++}` }, own);
+  }
+
+  #remember(message: RpcRequest): void {
+    const uri = message.params?.['uri'];
+    if (message.method === 'logging/setLevel') this.#level = message;
+    else if (typeof uri !== 'string') return;
+    else if (message.method === 'resources/subscribe') this.#subscriptions.set(uri, message);
+    else if (message.method === 'resources/unsubscribe') this.#subscriptions.delete(uri);
+  }
+}
+
+function eraFor(call: TargetCall): Era {
+  return call.version === null ? 'legacy' : eraOf(call.version);
+}
+
+/** A session that was resumed goes on in the client's version: that of the target was agreed elsewhere. */
+function inVersion(call: TargetCall, { version }: Peer): TargetCall {
+  return version === '' || version === call.version ? call : { ...call, version };
+}
+
+/** The target spoke the modern versions once, and does not any more. */
+function hasChanged(failure: TargetFailure): boolean {
+  if (failure.kind !== 'http') return false;
+  return failure.error === undefined
+    ? failure.status === 400 || failure.status === 404 || failure.status === 405
+    : failure.error.code === rpcCodes.unsupportedVersion;
+}

@@ -1,0 +1,19 @@
+import type { Target } from '../contract.ts';
+import { Knowledge } from './knowledge.ts';
+import { type NegotiatingOptions, PeerSession } from './session.ts';
+
+/** The target, for clients of either generation. What it turns out to speak is remembered for all of its conversations. */
+export function negotiating(target: Target, options: NegotiatingOptions): Target {
+  const { name, transport } = target;
+  const knowledge = new Knowledge(options.clock);
+  // This transport was gone before there were modern versions.
+  const legacyOnly = transport === 'sse';
+  return {
+    name,
+    transport,
+    connect: (state) => {
+      if (legacyOnly) knowledge.learn('modern', false);
+      return new PeerSession({ name, connection: target.connect(state), knowledge, options, state });
+    },
+  };
+}
