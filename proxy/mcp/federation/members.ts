@@ -1,8 +1,8 @@
 import { Headers } from '../../exchange/headers.ts';
 import { rpcCodes } from '../message/codes.ts';
-import type { RpcFailure, RpcMessage, RpcNotification } from '../message/message.ts';
+import type { RpcFailure, RpcNotification } from '../message/message.ts';
 import type { ClientCall } from '../session/contract.ts';
-import type { TargetCall, TargetConnection, TargetFailure } from '../targets/contract.ts';
+import type { Calling, TargetCall, TargetConnection, TargetFailure } from '../targets/contract.ts';
 import type { ListCache } from './list-cache.ts';
 import type { Plan } from './plan.ts';
 
@@ -71,3 +71,6 @@ export function forwarded(call: ClientCall): Headers {
   }
   return headers;
 }
+
+/** A call that was answered at once: there is nothing to cancel. */
+export const settled: Calling = { cancel() {}, pause() {}, resume() {} };

@@ -95,4 +95,3 @@ function untag(naming: Naming, id: RequestId): Origin | null {
     ? { target, id: Number(text) }
     : null;
 }
-

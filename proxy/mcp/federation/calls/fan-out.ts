@@ -51,6 +51,11 @@ export class FanOut implements Calling {
     return this.#parts.members;
   }
 
+  /** The client has its answer, or has left. */
+  get done(): boolean {
+    return this.#done;
+  }
+
   /** For requests of the gateway's own beside the client's. */
   nextId(): string {
     return `gw-resolve-${this.#asked++}`;

@@ -44,7 +44,9 @@ function refuse(fan: FanOut, failure: TargetFailure): null {
 /** Errors that targets answered say more than connections that failed. */
 function worst(failures: readonly TargetFailure[]): TargetFailure {
   const told = failures.find((failure) => failure.kind === 'rpc');
-  return told ?? failures.at(-1) ?? { kind: 'rpc', error: { code: rpcCodes.internal, message: 'no upstreams available' } };
+  return (
+    told ?? failures.at(-1) ?? { kind: 'rpc', error: { code: rpcCodes.internal, message: 'no upstreams available' } }
+  );
 }
 
 function thrown(error: unknown): TargetFailure {

@@ -74,14 +74,13 @@ function callLocated(item: ItemCall, subject: Subject, guarded: boolean): Callin
   const fan = new FanOut(item);
   relayed.become(fan);
   const kind = subject.kind === 'prompt' ? 'prompt' : 'tool';
-  locate(fan, kind, subject.name, forwarded(item.call)).then(
-    (target) => {
-      if (target === null || relayed.cancelled) return;
+  locate(fan, kind, subject.name, forwarded(item.call))
+    .then((target) => {
+      if (target === null || relayed.cancelled) return null;
       fan.release();
-      relayed.become(callOwned(item, subject, { target, name: subject.name, guarded }));
-    },
-    (error: unknown) => fan.error({ code: rpcCodes.internal, message: messageOf(error) }),
-  );
+      return relayed.become(callOwned(item, subject, { target, name: subject.name, guarded }));
+    })
+    .catch((error: unknown) => fan.error({ code: rpcCodes.internal, message: messageOf(error) }));
   return relayed;
 }
 
@@ -102,14 +101,14 @@ function callOwned(item: ItemCall, subject: Subject, owned: Owned & { readonly g
     return one;
   }
   const targets = [members.plan.targets[target]?.name ?? ''];
-  guards.request({ exchange: call.exchange, method, targets, headers }, request.params ?? {}).then(
-    (outcome) => {
+  guards
+    .request({ exchange: call.exchange, method, targets, headers }, request.params ?? {})
+    .then((outcome) => {
       if (outcome.kind === 'reject') return one.fail(message, outcome.error);
       const changed = outcome.body === null ? request : { ...request, params: outcome.body };
-      permit(one, { item, subject, owned, request: changed, headers });
-    },
-    (error: unknown) => one.fail(message, { code: rpcCodes.internal, message: messageOf(error) }),
-  );
+      return permit(one, { item, subject, owned, request: changed, headers });
+    })
+    .catch((error: unknown) => one.fail(message, { code: rpcCodes.internal, message: messageOf(error) }));
   return one;
 }
 

@@ -21,7 +21,9 @@ export function mergedDiscover(plan: Plan, answers: readonly Answer[]): JsonObje
   const spoken = answers.map(({ result }) => result['supportedVersions']);
   const { name, version } = plan.gateway;
   return {
-    supportedVersions: knownVersions.filter((known) => spoken.every((list) => Array.isArray(list) && list.includes(known))),
+    supportedVersions: knownVersions.filter((known) =>
+      spoken.every((list) => Array.isArray(list) && list.includes(known)),
+    ),
     capabilities: capabilities(plan, answers),
     instructions: instructions(plan, answers),
     _meta: { 'io.modelcontextprotocol/serverInfo': { name, version } },

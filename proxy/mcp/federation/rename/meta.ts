@@ -52,5 +52,9 @@ export function relatedIn(naming: Naming, target: number, message: JsonObject): 
 function inRelated(message: JsonObject, change: (id: string) => string): JsonObject {
   const meta = message['_meta'];
   if (!isJsonObject(meta) || !isJsonObject(meta[related])) return message;
-  return withMember(message, '_meta', inMember(meta, related, (task) => textMember(task, 'taskId', change)));
+  return withMember(
+    message,
+    '_meta',
+    inMember(meta, related, (task) => textMember(task, 'taskId', change)),
+  );
 }

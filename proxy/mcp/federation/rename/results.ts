@@ -58,9 +58,7 @@ const byMethod = new Map<string, Change>([
   [
     'prompts/get',
     (naming, target, result) =>
-      eachOf(result, 'messages', (message) =>
-        inMember(message, 'content', (block) => blockOut(naming, target, block)),
-      ),
+      eachOf(result, 'messages', (message) => inMember(message, 'content', (block) => blockOut(naming, target, block))),
   ],
   [
     'resources/read',
