@@ -3,12 +3,14 @@ import type {
   AgentCoreBackend,
   Backend,
   HostBackend,
+  McpSessions,
   NamedBackend,
   Service,
   Workload,
 } from '../../../src/config/ir/index.ts';
 import type { EndpointInfo } from '../../backends/endpoint-view.ts';
 import { infoDump } from './endpoint-info.ts';
+import { mcpTarget } from './mcp.ts';
 import { aiTarget, type LiveMembers } from './models.ts';
 import { backendPolicies } from './policies.ts';
 import { targetText } from './target-text.ts';
@@ -19,14 +21,20 @@ export interface LiveEndpoints extends LiveMembers {
   ofService(service: Service, workload: Workload): EndpointInfo | undefined;
 }
 
-export function backendDump({ name, backend, policies }: NamedBackend, live: LiveEndpoints): BackendDump {
+/** What a backend is shown with. */
+export interface Surroundings {
+  readonly live: LiveEndpoints;
+  readonly sessions: McpSessions;
+}
+
+export function backendDump({ name, backend, policies }: NamedBackend, around: Surroundings): BackendDump {
   const inlinePolicies = backendPolicies(policies);
-  return { ...(inlinePolicies.length > 0 ? { inlinePolicies } : {}), backend: variant(backend, name, live) };
+  return { ...(inlinePolicies.length > 0 ? { inlinePolicies } : {}), backend: variant(backend, name, around) };
 }
 
 /** Host backends that routes hold themselves, listed with the named ones so that their health has one place. */
-export function inlineBackendDump(backend: Backend, live: LiveEndpoints): BackendDump {
-  return { backend: variant(backend, backend.key, live) };
+export function inlineBackendDump(backend: Backend, around: Surroundings): BackendDump {
+  return { backend: variant(backend, backend.key, around) };
 }
 
 export function serviceDump(service: Service, workloads: readonly Workload[], live: LiveEndpoints): ServiceDump {
@@ -44,13 +52,13 @@ export function serviceDump(service: Service, workloads: readonly Workload[], li
   };
 }
 
-function variant(backend: Backend, name: string, live: LiveEndpoints): Readonly<Record<string, unknown>> {
+function variant(backend: Backend, name: string, { live, sessions }: Surroundings): Readonly<Record<string, unknown>> {
   const names = { name, namespace: 'default' };
   if (backend.kind === 'dynamic') return { dynamic: names };
   if (backend.kind === 'internal') return { internal: { ...names, path: backend.path } };
   if (backend.kind === 'ai') return { ai: { ...names, target: aiTarget(backend, live) } };
   if (backend.kind === 'models') return { llmRouter: names };
-  if (backend.kind === 'mcp') return { mcp: names };
+  if (backend.kind === 'mcp') return { mcp: { ...names, target: mcpTarget(backend, live, sessions) } };
   if (backend.kind === 'agentCore') return { aws: { ...names, agentCore: agentCoreDump(backend) } };
   const info = live.ofBackend(backend);
   const target = targetText(backend.target);

@@ -21,6 +21,7 @@ export interface DumpFacts {
 export function configDump(facts: DumpFacts): ConfigDump {
   const { config, live } = facts;
   const effective = new EffectivePolicies(config);
+  const around = { live, sessions: config.process.mcpSessions };
   return {
     workloads: config.workloads.map((workload) => ({ ...workload })),
     services: config.services.map((service) => serviceDump(service, config.workloads, live)),
@@ -37,8 +38,8 @@ export function configDump(facts: DumpFacts): ConfigDump {
     },
     policies: [...frontendPolicies(config.frontend), ...config.policies.map(targetedPolicy)],
     backends: [
-      ...config.backends.map((backend) => backendDump(backend, live)),
-      ...[...inlineBackends(config), ...modelBackends(config)].map((backend) => inlineBackendDump(backend, live)),
+      ...config.backends.map((backend) => backendDump(backend, around)),
+      ...[...inlineBackends(config), ...modelBackends(config)].map((backend) => inlineBackendDump(backend, around)),
     ],
     models: modelsDump(config, live),
     version: facts.version,
@@ -78,7 +79,9 @@ function processDump(config: ProcessConfig, threads: number): Readonly<Record<st
     sensitiveHeaders: config.sensitiveHeaders,
     dns: config.dns,
     threadingMode: 'multithreaded',
+    sessionEncoder: config.mcpSessions.key === undefined ? 'base64' : 'aes',
     backend: { ...durations(config.backend), keepalives: durations(config.backend.keepalives) },
+    mcp: { sessionTtl: formatDuration(config.mcpSessions.ttlMs) },
   };
 }
 

@@ -23,7 +23,7 @@ import { shownAccessLog, shownOtlpLog, shownTracing } from '../../telemetry/show
 
 import { controlPolicies, shownTransformations } from './control-policies.ts';
 import { targetText } from './target-text.ts';
-import { servicePolicies, shownExtAuthz } from './service-policies.ts';
+import { servicePolicies, shownExtAuthz, shownMcpGuardrails } from './service-policies.ts';
 
 type Shown = Readonly<Record<string, unknown>>;
 
@@ -158,6 +158,9 @@ function sharedPolicies(policies: RoutePolicies & BackendPolicies): [string, unk
     ['backendTunnel', backendTunnel && tunnel(backendTunnel)],
     ['backendAuth', backendAuth && auth(backendAuth)],
     ['ai', policies.ai && shownAi(policies.ai, service)],
+    ['mcpAuthorization', policies.mcpAuthorization && shownRules(policies.mcpAuthorization)],
+    ['mcpGuardrails', policies.mcpGuardrails && shownMcpGuardrails(policies.mcpGuardrails, service)],
+    ['a2a', policies.a2a],
   ];
 }
 

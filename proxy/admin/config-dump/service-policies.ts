@@ -2,6 +2,7 @@ import type {
   Choice,
   ExtAuthz,
   ExtProc,
+  McpGuardrails,
   RemoteRateLimit,
   RoutePolicies,
   ServiceRef,
@@ -65,6 +66,17 @@ function shownExtProc(policy: ExtProc, show: ShowService): Shown {
       responseTrailerMode: modes.responseTrailers,
       allowModeOverride,
     },
+  };
+}
+
+export function shownMcpGuardrails({ processors }: McpGuardrails, show: ShowService): Shown {
+  return {
+    processors: processors.map(({ service, methods, ...settings }) => ({
+      kind: 'remote',
+      ...show(service),
+      methods: Object.fromEntries(methods),
+      ...settings,
+    })),
   };
 }
 

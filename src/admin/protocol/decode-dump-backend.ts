@@ -69,7 +69,7 @@ export function decodeBackend(value: unknown): DumpBackend[] {
       namespace: asText(inner['namespace']) ?? asText(outer['namespace']) ?? '',
       target: asText(target) ?? asText(asObject(target)['host']) ?? '',
       policies: policyNamesOf(outer['inlinePolicies'] ?? []),
-      endpoints: endpointsOf(groups),
+      endpoints: variant.kind === 'mcp' ? serversOf(target) : endpointsOf(groups),
     },
   ];
 }
@@ -86,6 +86,15 @@ export function decodeService(value: unknown): DumpBackend[] {
       endpoints: endpointsOf(value['endpoints']),
     },
   ];
+}
+
+/** Servers of MCP by name; programs have no numbers. */
+function serversOf(target: unknown): DumpEndpoint[] {
+  return asArray(asObject(target)['targets']).map((server) => {
+    const { name, info } = asObject(server);
+    const evicted = parseDurationMs(asText(asObject(info)['evictedUntil']) ?? '') !== undefined;
+    return decodeEndpoint(asText(name) ?? '', { info }, { priority: 0, evicted });
+  });
 }
 
 /** One `{active, rejected}` pair for each priority group. */

@@ -157,4 +157,32 @@ describe('effectiveBackendPolicies', () => {
     expect(effectiveBackendPolicies({ policies }, { ...scope, named: { ...named, name: 'c' } }).values).toEqual({});
     expect(effectiveBackendPolicies({ policies }, scope).values).toEqual({});
   });
+
+  test('lets whatever anybody says beat what the address of a member implies', () => {
+    const tls = (hostname: string): BackendPolicies => ({ backendTLS: { verify: 'full', hostname } });
+    const member = { name: 'm', policies: {}, defaults: tls('implied') };
+    const scope = { ...place, chain: [route('r')], routeBackend: routeBackend({}), member };
+    expect(effectiveBackendPolicies({ policies: [] }, scope)).toEqual({
+      values: tls('implied'),
+      sources: { backendTLS: 'target m' },
+    });
+    const policies = [about('g', onGateway, tls('said'))];
+    expect(effectiveBackendPolicies({ policies }, scope).values).toEqual(tls('said'));
+  });
+
+  test('takes rules about tools from all levels, and what else routes say of servers of tools', () => {
+    const rules = (expression: string) => ({ mcpAuthorization: { rules: [{ mode: 'allow' as const, expression }] } });
+    const policies = [about('g', onGateway, rules('1'))];
+    const chain = [route('r', { ...rules('2'), a2a: {}, mcpGuardrails: { processors: [] } })];
+    const { values } = effectiveBackendPolicies(
+      { policies },
+      { ...place, chain, routeBackend: routeBackend(rules('3')) },
+    );
+    expect(values.mcpAuthorization?.rules.map(({ expression, source }) => `${expression} ${source}`)).toEqual([
+      '1 policy default/g on gateway default/default',
+      '2 route default/r',
+      '3 route default/r backend 0',
+    ]);
+    expect(values).toMatchObject({ a2a: {}, mcpGuardrails: { processors: [] } });
+  });
 });

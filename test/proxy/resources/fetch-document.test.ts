@@ -55,6 +55,16 @@ describe('fetching a document', () => {
     await expect(fetchDocument(`${server.url}/user`, unhurried)).rejects.toThrow('with credentials');
   });
 
+  test('takes descriptions of services that are larger and stay good for a day', async () => {
+    const text = ' '.repeat(2 * 2 ** 20);
+    const server = await serving((request, response) =>
+      response.end(request.url === '/huge' ? ' '.repeat(17 * 2 ** 20) : text),
+    );
+    const options = { ...unhurried, content: 'openApi' } as const;
+    await expect(fetchDocument(server.url, options)).resolves.toMatchObject({ text, freshMs: 24 * 3_600_000 });
+    await expect(fetchDocument(`${server.url}/huge`, options)).rejects.toThrow('larger than 16 MiB');
+  });
+
   test('refuses what is too large, whether the length is told or not', async () => {
     const server = await serving((request, response) => {
       if (request.url === '/told') response.writeHead(200, { 'content-length': String(2 * 2 ** 20) });

@@ -5,7 +5,13 @@ import { keyOf } from '../../../proxy/resources/content.ts';
 import type { Fetched } from '../../../proxy/resources/fetch-document.ts';
 import { RemoteResources } from '../../../proxy/resources/remote-resources.ts';
 import { ThreadResources } from '../../../proxy/resources/thread-resources.ts';
-import type { GatewayConfig, RemoteDiscovery, RemoteDocument, RemoteKeySet } from '../../../src/config/ir/index.ts';
+import type {
+  GatewayConfig,
+  RemoteDiscovery,
+  RemoteDocument,
+  RemoteKeySet,
+  RemoteOpenApi,
+} from '../../../src/config/ir/index.ts';
 import { LogFilter, Logger } from '../../../src/shared/log.ts';
 import { ManualClock } from '../exchange/build.ts';
 import { gatewayConfig } from '../supervisor/world.ts';
@@ -257,5 +263,34 @@ describe('fetched documents in a data thread', () => {
     expect(thread.keySet(keys).current).toBeNull();
     expect(thread.discovery(discovery).current).toBeNull();
     expect(thread.generation).toBe(0);
+  });
+});
+
+describe('OpenAPI documents', () => {
+  const openApi: RemoteOpenApi = { kind: 'remote', content: 'openApi', url: 'https://pets.test/openapi.yaml' };
+
+  test('reach the data threads read, and keep the last good one', async () => {
+    const rig = new Rig();
+    rig.answers.set(openApi.url, 'openapi: 3.0.0\npaths: {/a: {}}');
+    await rig.live(referring(openApi));
+    const live = rig.thread.openApi(openApi);
+    expect(live.current).toEqual({ openapi: '3.0.0', paths: { '/a': {} } });
+    const { version } = live;
+    rig.answers.set(openApi.url, 'swagger: "2.0"');
+    await rig.passes(rig.freshMs);
+    expect(live.version).toBe(version);
+    expect(rig.lines.join()).toContain('the OpenAPI document could not be refreshed');
+    rig.answers.set(openApi.url, '{"openapi": "3.1.0", "paths": {}}');
+    await rig.passes(15_000);
+    expect(live.current).toEqual({ openapi: '3.1.0', paths: {} });
+    expect(live.version).toBeGreaterThan(version);
+  });
+
+  test('are told when they cannot be used at first', async () => {
+    const rig = new Rig();
+    rig.answers.set(openApi.url, '[]');
+    await expect(rig.live(referring(openApi))).rejects.toThrow(
+      'cannot load the OpenAPI document https://pets.test/openapi.yaml: it is not an object',
+    );
   });
 });
