@@ -144,7 +144,7 @@ class GatewayDataPlane implements DataPlane {
     for (const port of [...this.#ports.values(), ...this.#leaving]) port.destroy();
     this.#ports.clear();
     this.#leaving.clear();
-    await this.#exporters.flush(LAST_EXPORT_MS);
+    await Promise.all([this.#stores.close(), this.#exporters.flush(LAST_EXPORT_MS)]);
     this.#exporters.close();
     for (const { set } of this.#pools) set.close();
     this.#sweeper.close();

@@ -71,6 +71,14 @@ export interface Stores {
   get<T>(key: string, make: () => T): T;
 }
 
+/** A stored value that holds what has to be let go: open conversations, programs. */
+export interface LastingState {
+  /** The engine that is live does not ask for it; requests of earlier ones may still finish. May come more than once. */
+  retired(): void;
+  /** Nobody asks for it any more, or the thread ends; resolves when everything is let go. */
+  close(): Promise<void>;
+}
+
 export type Phase = 'gateway' | 'route' | 'backend';
 
 /** Where a policy is compiled for. */

@@ -1,4 +1,4 @@
-import type { Stores } from './contract.ts';
+import type { LastingState, Stores } from './contract.ts';
 
 interface Entry {
   readonly value: unknown;
@@ -24,7 +24,28 @@ export class NamedStores implements Stores {
 
   /** A new engine is live. */
   settle(): void {
-    for (const [key, entry] of this.#entries) if (entry.lastAsked < this.#generation - 1) this.#entries.delete(key);
+    for (const [key, { value, lastAsked }] of this.#entries) {
+      if (lastAsked >= this.#generation) continue;
+      if (isLasting(value)) value.retired();
+      if (lastAsked < this.#generation - 1) this.#drop(key, value);
+    }
     this.#generation += 1;
   }
+
+  /** The thread ends. */
+  async close(): Promise<void> {
+    const values = [...this.#entries.values()].map(({ value }) => value);
+    this.#entries.clear();
+    await Promise.all(values.filter(isLasting).map((value) => value.close()));
+  }
+
+  #drop(key: string, value: unknown): void {
+    this.#entries.delete(key);
+    if (isLasting(value)) void value.close();
+  }
+}
+
+function isLasting(value: unknown): value is LastingState {
+  if (typeof value !== 'object' || value === null || !('retired' in value && 'close' in value)) return false;
+  return typeof value.retired === 'function' && typeof value.close === 'function';
 }

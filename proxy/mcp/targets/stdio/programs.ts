@@ -1,6 +1,7 @@
 import { messageOf, systemCodeOf } from '../../../../src/shared/errors.ts';
 import type { Log } from '../../../../src/shared/log.ts';
 import type { Clock } from '../../../exchange/wait.ts';
+import type { LastingState } from '../../../policy/contract.ts';
 import { Guardian } from './guardian.ts';
 import { hurried, Program, type ProgramOptions } from './program.ts';
 
@@ -14,7 +15,7 @@ export interface ProgramsOptions {
 }
 
 /** Every program that a data thread runs. */
-export class Programs {
+export class Programs implements LastingState {
   readonly #clock: Clock;
   readonly #max: number;
   readonly #running = new Set<Program>();
@@ -58,6 +59,9 @@ export class Programs {
       return `the program could not be started: ${systemCodeOf(error) ?? messageOf(error)}`;
     }
   }
+
+  /** Conversations end with their sessions. */
+  retired(): void {}
 
   /** Resolves when none runs any more; none is started from now on. */
   async close(): Promise<void> {

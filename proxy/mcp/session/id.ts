@@ -1,0 +1,160 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from 'node:crypto';
+
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/shared/json.ts';
+import type { Secret } from '../../../src/shared/secret.ts';
+import type { TargetState } from '../targets/contract.ts';
+
+/** What a session id tells. */
+export interface SessionFacts {
+  /** Of every target of the backend, by name. */
+  readonly states: ReadonlyMap<string, TargetState>;
+  /** Only this thread has what the session needs (programs, event streams); null when any may go on with it. */
+  readonly owner: SessionOwner | null;
+}
+
+/** One data thread of one gateway process. */
+export interface SessionOwner {
+  /** See `processNameOf`. */
+  readonly process: string;
+  readonly thread: number;
+}
+
+export interface SessionIdsOptions {
+  /** 64 hexadecimal digits; undefined leaves ids readable, and forgeable. */
+  readonly key: Secret | undefined;
+  /** Key of the backend. */
+  readonly backend: string;
+  /** Names, in the order of the configuration. */
+  readonly targets: readonly string[];
+}
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** More than 128 targets with long session ids need. */
+const MAX_LENGTH = 64 * 2 ** 10;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const BASE64URL = /^[A-Za-z0-9_-]+$/;
+/** MCP allows visible ASCII in session ids; anything else could not stand in a header. */
+const UPSTREAM_SESSION = /^[\u0021-\u007e]{1,2048}$/;
+const PINNED = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]{2,45}\]):\d{1,5}$/;
+const OWNER = /^([0-9a-f]{16})\.(\d{1,4})$/;
+
+/** Writes and reads the session ids of one backend. */
+export class SessionIds {
+  readonly #targets: readonly string[];
+  readonly #key: Buffer | null;
+  /** Ids of one backend do not open under another. */
+  readonly #bound: Buffer;
+
+  constructor({ key, backend, targets }: SessionIdsOptions) {
+    this.#targets = targets;
+    this.#key = key === undefined ? null : Buffer.from(key.reveal(), 'hex');
+    this.#bound = Buffer.from(`mcp session of ${backend}`);
+  }
+
+  encode(states: ReadonlyMap<string, TargetState | null>, owner: SessionOwner | null): string {
+    const targets = this.#targets.map((name) => {
+      const state = states.get(name);
+      return { t: name, s: state?.session, b: state?.pinned };
+    });
+    // What the targets gave makes the id unique; where they gave nothing, this does.
+    const unique = owner === null && targets.every(({ s }) => s !== undefined);
+    const content = JSON.stringify({
+      t: 'mcp',
+      s: targets,
+      r: unique ? undefined : randomUUID(),
+      o: owner === null ? undefined : `${owner.process}.${owner.thread}`,
+    });
+    return this.#key === null ? Buffer.from(content).toString('base64url') : this.#seal(content, this.#key);
+  }
+
+  /**
+   * `undecodable` is no id at all. `unknown` is one of another backend, of other targets or of another key: the client has
+   * to start again. Pinned addresses of ids without a key may be forged: they have to be checked against the endpoints.
+   */
+  decode(id: string): SessionFacts | 'undecodable' | 'unknown' {
+    if (id.length > MAX_LENGTH) return 'undecodable';
+    const content = this.#key === null ? readable(id) : this.#open(id, this.#key);
+    if (content === 'undecodable' || content === 'unknown') return content;
+    const value = parsed(content);
+    if (value === null || value['t'] !== 'mcp' || !Array.isArray(value['s'])) return 'undecodable';
+    const states = this.#statesOf(value['s']);
+    const owner = ownerOf(value['o']);
+    return states === null || owner === undefined ? 'unknown' : { states, owner };
+  }
+
+  /** Null unless the entries are those of the targets: all of them by name or, in an older form, all by their order. */
+  #statesOf(entries: readonly JsonValue[]): ReadonlyMap<string, TargetState> | null {
+    if (entries.length !== this.#targets.length) return null;
+    const named = entries.some((entry) => isJsonObject(entry) && entry['t'] !== undefined);
+    const states = new Map<string, TargetState>();
+    for (const [at, entry] of entries.entries()) {
+      if (!isJsonObject(entry)) return null;
+      const name = named ? entry['t'] : this.#targets[at];
+      const state = stateOf(entry);
+      if (typeof name !== 'string' || state === null || states.has(name) || !this.#targets.includes(name)) return null;
+      states.set(name, state);
+    }
+    return states;
+  }
+
+  #seal(content: string, key: Buffer): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+    cipher.setAAD(this.#bound);
+    return Buffer.concat([nonce, cipher.update(content), cipher.final(), cipher.getAuthTag()]).toString('base64');
+  }
+
+  #open(id: string, key: Buffer): string | 'undecodable' | 'unknown' {
+    const sealed = BASE64.test(id) ? Buffer.from(id, 'base64') : null;
+    if (sealed === null || sealed.toString('base64') !== id || sealed.length <= NONCE_BYTES + TAG_BYTES)
+      return 'undecodable';
+    const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAAD(this.#bound);
+    decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+    const opened = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+    try {
+      return Buffer.concat([opened, decipher.final()]).toString();
+    } catch {
+      // The tag does not fit: whether it is forged, or of another key or backend, cannot be told apart.
+      return 'unknown';
+    }
+  }
+}
+
+/** The same in every data thread of a process, and in no other process. */
+export function processNameOf(ticketSecret: SharedArrayBuffer): string {
+  const secret = Buffer.from(new Uint8Array(ticketSecret));
+  return createHash('sha256').update('mcp sessions of ').update(secret).digest('hex').slice(0, 16);
+}
+
+function readable(id: string): string | 'undecodable' {
+  const bytes = BASE64URL.test(id) ? Buffer.from(id, 'base64url') : null;
+  return bytes === null || bytes.toString('base64url') !== id ? 'undecodable' : bytes.toString();
+}
+
+function parsed(content: string): JsonObject | null {
+  try {
+    // `as`: `JSON.parse` makes nothing else.
+    const value = JSON.parse(content) as JsonValue;
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function stateOf({ s: session, b: pinned }: JsonObject): TargetState | null {
+  if (session !== undefined && (typeof session !== 'string' || !UPSTREAM_SESSION.test(session))) return null;
+  if (pinned !== undefined && (typeof pinned !== 'string' || !PINNED.test(pinned))) return null;
+  return { session, pinned };
+}
+
+/** Undefined when it is none that was written here. */
+function ownerOf(value: JsonValue | undefined): SessionOwner | null | undefined {
+  if (value === undefined) return null;
+  const parts = typeof value === 'string' ? OWNER.exec(value) : null;
+  if (parts === null) return undefined;
+  const [, name = '', thread = ''] = parts;
+  return { process: name, thread: Number(thread) };
+}

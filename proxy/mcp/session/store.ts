@@ -1,0 +1,136 @@
+import type { Clock } from '../../exchange/wait.ts';
+import type { LastingState } from '../../policy/contract.ts';
+
+const REAP_MS = 30_000;
+
+/** What a store keeps. */
+export interface KeptSession {
+  /** Nobody uses it any more, or its backend is gone: what it holds is let go. Must not throw. */
+  close(): void;
+}
+
+export interface SessionStoreOptions {
+  readonly clock: Clock;
+  /** How long a session may lie idle. */
+  readonly ttlMs: number;
+  /** How many there may be; beyond that the one that lay idle for the longest time goes. */
+  readonly max: number;
+}
+
+interface Entry<S> {
+  readonly session: S;
+  lastUsed: number;
+  /** Calls under way and open streams: as long as there are some, the session is not idle. */
+  holds: number;
+  /** To be closed when the last hold is released. */
+  leaving: boolean;
+}
+
+/** The sessions of one backend in one data thread, by id; kept over reloads that leave the backend as it is. */
+export class SessionStore<S extends KeptSession> implements LastingState {
+  readonly #options: SessionStoreOptions;
+  /** The one that was used last stands last. */
+  readonly #entries = new Map<string, Entry<S>>();
+  #unschedule: (() => void) | null = null;
+
+  constructor(options: SessionStoreOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  keep(id: string, session: S): void {
+    const before = this.remove(id);
+    if (before !== session) before?.close();
+    if (this.#entries.size >= this.#options.max) this.#evict();
+    this.#entries.set(id, { session, lastUsed: this.#options.clock.now(), holds: 0, leaving: false });
+    this.#reapLater();
+  }
+
+  /** Counts as use. */
+  find(id: string): S | null {
+    const entry = this.#entries.get(id);
+    if (entry === undefined || entry.leaving) return null;
+    this.#touch(id, entry);
+    return entry.session;
+  }
+
+  /** Keeps the session from lying idle until what is returned is called. */
+  hold(id: string): () => void {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return () => {};
+    entry.holds += 1;
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      entry.holds -= 1;
+      if (this.#entries.get(id) !== entry) return;
+      if (entry.leaving && entry.holds === 0) this.#drop(id, entry);
+      else this.#touch(id, entry);
+    };
+  }
+
+  /** Takes it out; closing it is the caller's business. */
+  remove(id: string): S | null {
+    const entry = this.#entries.get(id);
+    this.#entries.delete(id);
+    return entry?.session ?? null;
+  }
+
+  /** The backend is gone, or is another one: calls under way may finish. */
+  retired(): void {
+    for (const [id, entry] of this.#entries) {
+      if (entry.holds === 0) this.#drop(id, entry);
+      else entry.leaving = true;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#unschedule?.();
+    this.#unschedule = null;
+    for (const [id, entry] of this.#entries) this.#drop(id, entry);
+    return Promise.resolve();
+  }
+
+  #touch(id: string, entry: Entry<S>): void {
+    entry.lastUsed = this.#options.clock.now();
+    this.#entries.delete(id);
+    this.#entries.set(id, entry);
+  }
+
+  #drop(id: string, { session }: Entry<S>): void {
+    this.#entries.delete(id);
+    session.close();
+  }
+
+  /** Where every session is in use, the one that began its use first has to go. */
+  #evict(): void {
+    let oldest: [string, Entry<S>] | null = null;
+    for (const each of this.#entries) {
+      oldest ??= each;
+      if (each[1].holds > 0) continue;
+      oldest = each;
+      break;
+    }
+    if (oldest !== null) this.#drop(...oldest);
+  }
+
+  #reapLater(): void {
+    this.#unschedule ??= this.#options.clock.schedule(() => {
+      this.#unschedule = null;
+      this.#reap();
+      if (this.#entries.size > 0) this.#reapLater();
+    }, REAP_MS);
+  }
+
+  #reap(): void {
+    const before = this.#options.clock.now() - this.#options.ttlMs;
+    for (const [id, entry] of this.#entries) {
+      if (entry.lastUsed > before) return;
+      if (entry.holds === 0) this.#drop(id, entry);
+    }
+  }
+}
