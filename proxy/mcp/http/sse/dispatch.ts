@@ -1,0 +1,84 @@
+import type { RpcMessage, RpcRequest } from '../../message/message.ts';
+import type { ClientCall } from '../../session/contract.ts';
+import type { Calling, CallSink, TargetFailure } from '../../targets/contract.ts';
+import { discard, failureError } from '../refusals.ts';
+import type { SseStream } from './streams.ts';
+
+/** Hands a message on; what comes for it goes to the stream, as the client has its answer already. */
+export function dispatch(stream: SseStream, message: RpcMessage, call: ClientCall): void {
+  if (message.kind === 'request') {
+    feed(stream, new Answer(stream, message), (sink) => stream.session.request(message, call, sink));
+    return;
+  }
+  // Neither notifications nor answers have an answer: there is no way to tell the client.
+  stream.session.post(message, call).then(discard, () => {});
+}
+
+/** From now on, what targets say without being asked goes to the stream as well. */
+function listen(stream: SseStream): void {
+  feed(stream, new Unasked(stream), (sink) => stream.session.listen(stream.opening, sink));
+}
+
+function feed(stream: SseStream, sink: Feed, begin: (sink: CallSink) => Calling): void {
+  const calling = begin(sink);
+  sink.calling = calling;
+  if (!sink.over) stream.events.feed(calling);
+}
+
+interface Feed extends CallSink {
+  calling: Calling | null;
+  readonly over: boolean;
+}
+
+class Answer implements Feed {
+  calling: Calling | null = null;
+  over = false;
+  readonly #stream: SseStream;
+  readonly #request: RpcRequest;
+
+  constructor(stream: SseStream, request: RpcRequest) {
+    this.#stream = stream;
+    this.#request = request;
+  }
+
+  onMessage(message: RpcMessage): void {
+    if (this.over) return;
+    this.#stream.events.message(message);
+    if (message.kind !== 'result' && message.kind !== 'error') return;
+    this.#end();
+    if (message.kind === 'result' && this.#request.method === 'initialize') listen(this.#stream);
+  }
+
+  onEnd(failure: TargetFailure | null): void {
+    if (this.over) return;
+    this.#stream.events.message({ kind: 'error', id: this.#request.id, error: failureError(failure) });
+    this.#end();
+    discard(failure);
+  }
+
+  #end(): void {
+    this.over = true;
+    if (this.calling !== null) this.#stream.events.fed(this.calling);
+  }
+}
+
+class Unasked implements Feed {
+  calling: Calling | null = null;
+  over = false;
+  readonly #stream: SseStream;
+
+  constructor(stream: SseStream) {
+    this.#stream = stream;
+  }
+
+  onMessage(message: RpcMessage): void {
+    if (!this.over) this.#stream.events.message(message);
+  }
+
+  /** The stream goes on for answers: a client that lost it would have lost its session. */
+  onEnd(failure: TargetFailure | null): void {
+    this.over = true;
+    if (this.calling !== null) this.#stream.events.fed(this.calling);
+    discard(failure);
+  }
+}
