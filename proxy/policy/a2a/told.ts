@@ -18,9 +18,9 @@ export function note(facts: A2aFacts, answer: JsonValue, failed = false): void {
     facts.outcome ??= 'unknown';
     return;
   }
-  if (facts.bare ? failed : answer.error !== undefined && answer.error !== null) {
+  if (failed || (answer.error !== undefined && answer.error !== null)) {
     facts.outcome = 'error';
-    facts.errorCode = codeOf(answer.error);
+    facts.errorCode = codeOf(answer.error) ?? codeOf(answer) ?? facts.errorCode;
     return;
   }
   const result = facts.bare ? answer : answer.result;

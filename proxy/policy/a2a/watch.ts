@@ -12,8 +12,9 @@ import { note } from './told.ts';
 /** Reads along as an answer passes: nothing is held back, nothing is changed. What cannot be read is not told. */
 export function watchAnswer(response: HttpResponse, facts: A2aFacts, limitBytes: number): void {
   const failed = response.status >= 400;
-  facts.outcome = failed ? 'error' : 'unknown';
-  if (failed && facts.bare) facts.errorCode = response.status;
+  // Over the HTTP binding the status says it; an answer without a body says no more.
+  facts.outcome = failed ? 'error' : facts.bare ? 'success' : 'unknown';
+  if (failed) facts.errorCode = response.status;
   const { headers } = response;
   if (codingOf(headers) !== null || (response.body.length ?? 0) > limitBytes) return;
   const type = headers.get('content-type');
