@@ -43,8 +43,11 @@ function pseudoOf(request: HttpRequest, name: (typeof PSEUDO)[number]): string {
 const OWN: ReadonlySet<string> = new Set([
   'host',
   'accept',
+  'accept-encoding',
   'content-type',
   'content-encoding',
+  'expect',
+  'last-event-id',
   'mcp-session-id',
   'mcp-protocol-version',
   'mcp-method',
