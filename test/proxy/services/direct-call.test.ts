@@ -53,13 +53,13 @@ describe('a direct call', () => {
     const { port } = cleanup.add(
       await upstream((_q, response) => response.writeHead(302, { location: '/x' }).end('no')),
     );
-    expect(await call(port)).toEqual({ status: 302, text: 'no' });
+    expect(await call(port)).toMatchObject({ status: 302, text: 'no' });
   });
 
   test('takes answers of at most so many bytes', async () => {
     let size = 1000;
     const { port } = cleanup.add(await upstream((_q, response) => response.end('x'.repeat(size))));
-    expect(await call(port)).toEqual({ status: 200, text: 'x'.repeat(1000) });
+    expect(await call(port)).toMatchObject({ status: 200, text: 'x'.repeat(1000) });
     size = 1001;
     await expect(call(port)).rejects.toThrow(AnswerTooLarge);
   });
