@@ -1,0 +1,185 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { once } from 'node:events';
+
+import { afterEach, describe, expect, test } from '@jest/globals';
+
+import { verifySignature, type VendorKeys } from '../proxy/backends/auth/aws-verifier.ts';
+import { fixture, fixturePath } from './clients.ts';
+import { ask, Cleanup, startGateway } from './gateway.ts';
+
+const cleanup = new Cleanup();
+afterEach(() => cleanup.run());
+
+const KEYS: VendorKeys = { accessKeyId: 'AKENV', secretAccessKey: 'env/secret+' };
+const ENV = {
+  AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
+  AWS_REGION: 'us-east-1',
+};
+const ARN = 'arn:aws:bedrock-agentcore:eu-west-1:123456789012:runtime/shop_agent-AbCdEfGhIj';
+const PATH =
+  '/runtimes/arn%3Aaws%3Abedrock%2Dagentcore%3Aeu%2Dwest%2D1%3A123456789012%3Aruntime%2Fshop%5Fagent%2DAbCdEfGhIj/invocations';
+const HOST = 'bedrock-agentcore.eu-west-1.amazonaws.com';
+
+interface Seen {
+  readonly verdict: string;
+  readonly line: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+function closing(server: { close(): unknown; closeAllConnections(): void }) {
+  return {
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** Agents of AWS that verify signatures by the vendor's library, and a proxy that leads there whatever is asked for. */
+async function runtime(
+  reply: (request: IncomingMessage, response: ServerResponse) => void = (_, response) => response.end('{"ok":1}'),
+) {
+  const seen: Seen[] = [];
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer); // what a request without an encoding yields
+    const { method = '', url = '', headers } = request;
+    const body = Buffer.concat(chunks);
+    const verdict = await verifySignature({ method, url, headers, body }, () => KEYS);
+    seen.push({ verdict, line: `${method} ${url}`, headers, body: body.toString() });
+    if (verdict === 'valid') reply(request, response);
+    else response.writeHead(403).end(verdict);
+  };
+  const service = createHttpsServer(
+    { cert: fixture('a.crt'), key: fixture('a.key') },
+    (request, response) => void answer(request, response),
+  );
+  service.listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  cleanup.add(closing(service));
+  const { port } = service.address() as AddressInfo; // a TCP server that listens has one
+  const named: string[] = [];
+  const proxy = createServer().on('connect', (request: IncomingMessage, client: Duplex) => {
+    named.push(request.url ?? '');
+    const upstream = connect(port, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      upstream.pipe(client).pipe(upstream);
+    });
+    upstream.on('error', () => client.destroy());
+    client.on('error', () => upstream.destroy()).on('close', () => upstream.destroy());
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  cleanup.add(closing(proxy));
+  const way = `backendTunnel: {proxy: {host: "127.0.0.1:${(proxy.address() as AddressInfo).port}"}}`; // as above
+  return {
+    seen,
+    named,
+    way,
+    policies: `${way}, backendTLS: {root: ${fixturePath('ca.crt')}, hostname: a.example.com}`,
+  };
+}
+
+async function gateway(agent: string, policies: string, route = '') {
+  const running = cleanup.add(
+    await startGateway(
+      `gateways: {default: {port: 80}}\nroutes: [{${route}backends: [{aws: {agentCore: {${agent}}}, policies: {${policies}}}]}]`,
+      { env: ENV },
+    ),
+  );
+  return { ...running, http: running.port(80) };
+}
+
+describe('a runtime of AgentCore', () => {
+  test('gets every request at its own path, signed with the keys of the environment', async () => {
+    const { seen, named, policies } = await runtime();
+    const { http } = await gateway(`agentRuntimeArn: "${ARN}", qualifier: v2`, policies);
+    const session = 's'.repeat(40);
+    const headers = {
+      'x-amzn-bedrock-agentcore-runtime-session-id': session,
+      'content-type': 'application/json',
+      authorization: 'Bearer mine',
+    };
+    const answer = await ask(http, '/anything?at=all', { method: 'POST', body: '{"prompt":"hi"}', headers });
+    expect(answer).toMatchObject({ status: 200, body: '{"ok":1}' });
+    expect(named).toEqual([`${HOST}:443`]);
+    expect(seen).toMatchObject([
+      {
+        verdict: 'valid',
+        line: `POST ${PATH}?qualifier=v2`,
+        body: '{"prompt":"hi"}',
+        headers: { host: HOST, 'x-amzn-bedrock-agentcore-runtime-session-id': session },
+      },
+    ]);
+    const { authorization } = seen[0]?.headers ?? {};
+    expect(authorization).toMatch(/Credential=AKENV\/\d{8}\/eu-west-1\/bedrock-agentcore\/aws4_request/);
+    expect(authorization).toMatch(/SignedHeaders=[^,]*x-amzn-bedrock-agentcore-runtime-session-id/);
+  });
+
+  test('is signed for with keys of its own, where it and its service are known', async () => {
+    const { seen, policies } = await runtime();
+    const auth = `backendAuth: {aws: {accessKeyId: ${KEYS.accessKeyId}, secretAccessKey: ${KEYS.secretAccessKey}}}`;
+    const { http } = await gateway(`agentRuntimeArn: "${ARN}"`, `${policies}, ${auth}`);
+    await ask(http, '/');
+    expect(seen[0]).toMatchObject({ verdict: 'valid', line: `GET ${PATH}` });
+    expect(seen[0]?.headers.authorization).toContain('/eu-west-1/bedrock-agentcore/');
+  });
+
+  test('gets the token that a user configures instead of a signature', async () => {
+    const { seen, policies } = await runtime();
+    const { http } = await gateway(`agentRuntimeArn: "${ARN}"`, `${policies}, backendAuth: {key: abc}`);
+    await ask(http, '/');
+    expect(seen[0]?.headers.authorization).toBe('Bearer abc');
+  });
+
+  test('is reached over TLS that is verified', async () => {
+    const { seen, way } = await runtime();
+    const { http, logged } = await gateway(`agentRuntimeArn: "${ARN}"`, way);
+    expect((await ask(http, '/')).status).toBe(503);
+    await logged('reason=UpstreamFailure', 'http.status=503');
+    expect(seen).toEqual([]);
+  });
+
+  test('keeps its path over retries and rewrites', async () => {
+    let calls = 0;
+    const { seen, policies } = await runtime((_, response) => response.writeHead(++calls === 1 ? 503 : 200).end());
+    const route = 'policies: {retry: {attempts: 1, codes: [503]}, urlRewrite: {path: {full: /elsewhere}}}, ';
+    const { http } = await gateway(`agentRuntimeArn: "${ARN}"`, policies, route);
+    expect((await ask(http, '/a', { method: 'POST', body: 'x' })).status).toBe(200);
+    expect(seen.map(({ verdict, line, body }) => [verdict, line, body])).toEqual([
+      ['valid', `POST ${PATH}`, 'x'],
+      ['valid', `POST ${PATH}`, 'x'],
+    ]);
+  });
+
+  test('is an agent of A2A, whose card leads to the gateway', async () => {
+    const card = { supportedInterfaces: [{ url: `https://${HOST}${PATH}/`, protocolBinding: 'JSONRPC' }] };
+    const { seen, policies } = await runtime((request, response) => {
+      const body = request.method === 'GET' ? card : { jsonrpc: '2.0', id: 1, result: { message: { contextId: 'c' } } };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+    });
+    const { http, logged } = await gateway(
+      `agentRuntimeArn: "${ARN}"`,
+      `${policies}, a2a: {}`,
+      'matches: [{path: {pathPrefix: /shop}}], ',
+    );
+    const headers = { host: 'agents.example' };
+    const { body } = await ask(http, '/shop/.well-known/agent-card.json', { headers });
+    expect(JSON.parse(body).supportedInterfaces[0].url).toBe('http://agents.example/shop/');
+    await ask(http, '/shop/', {
+      method: 'POST',
+      body: '{"method":"SendMessage"}',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(seen.map(({ verdict, line }) => [verdict, line])).toEqual([
+      ['valid', `GET ${PATH}/.well-known/agent-card.json`],
+      ['valid', `POST ${PATH}`],
+    ]);
+    await logged('protocol=a2a', 'a2a.method=SendMessage', 'a2a.response.outcome=success', 'a2a.context.id=c');
+  });
+});
