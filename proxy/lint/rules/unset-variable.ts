@@ -1,6 +1,5 @@
 import type { Expr } from '../../../src/cel/syntax/ast.ts';
 import type {
-  Authorization,
   AuthorizationRule,
   BackendPolicies,
   Bind,
@@ -15,24 +14,30 @@ import { placeOfSource, startsWith } from '../places.ts';
 import { isMap, under, type Path } from '../walk.ts';
 import { neverTrueWithout } from '../without-variable.ts';
 
-/** Which policies set a variable that authorization may read. */
+/** Which policies set a variable that rules of authorization may read; `mcpAuthorization` brings what it is about itself. */
 const SETTERS: Readonly<Record<string, readonly string[]>> = {
   jwt: ['jwtAuth', 'oidc', 'mcpAuthentication'],
   apiKey: ['apiKey'],
   basicAuth: ['basicAuth'],
   extauthz: ['extAuthz'],
+  mcp: [],
+  mcpGuardrails: [],
 };
+const ITEM_SETTERS: typeof SETTERS = { ...SETTERS, mcp: ['mcpAuthorization'], mcpGuardrails: ['mcpGuardrails'] };
+
+type RulesPolicy = 'authorization' | 'mcpAuthorization';
 
 /** An authorization that reads what no policy in its set provides: it denies everybody, or nobody. */
 export const unsetVariable: LintRule = {
   code: 'GW_LINT_UNSET_VARIABLE',
   severity: 'error',
-  summary: 'authorization reads `jwt`, `apiKey`, `basicAuth` or `extauthz`, and no policy in its set provides it',
+  summary:
+    'authorization reads `jwt`, `apiKey`, `basicAuth`, `extauthz`, `mcp` or `mcpGuardrails`, and no policy in its set provides it',
   check: (subject) => {
     const found = new Map<string, { readonly miss: Miss; readonly where: Set<string> }>();
     for (const miss of misses(subject.config)) {
       const { mode, expression, source } = miss.rule;
-      const key = JSON.stringify([mode, expression, source, miss.variable, miss.effect]);
+      const key = JSON.stringify([miss.policy, mode, expression, source, miss.variable, miss.effect]);
       const known = found.get(key) ?? { miss, where: new Set() };
       known.where.add(miss.where);
       found.set(key, known);
@@ -42,6 +47,7 @@ export const unsetVariable: LintRule = {
 };
 
 interface Miss {
+  readonly policy: RulesPolicy;
   readonly rule: AuthorizationRule;
   readonly variable: string;
   /** What becomes of requests. */
@@ -57,34 +63,36 @@ function* misses(config: GatewayConfig): Generator<Miss> {
 
 function* missesOf(config: GatewayConfig, bind: Bind, listener: Listener): Generator<Miss> {
   const gateway = effectiveGatewayPolicies(config, { bind, listener }).values;
-  yield* unset(gateway.authorization, [gateway], `listener ${listener.name}`);
+  yield* unset('authorization', [gateway], `listener ${listener.name}`);
   for (const route of listener.routes) {
     const place = { bind, listener, chain: [route] };
     const own = effectiveRoutePolicies(config, place).values;
-    yield* unset(own.authorization, [gateway, own], `route ${route.name}`);
+    yield* unset('authorization', [gateway, own], `route ${route.name}`);
     for (const routeBackend of route.backends) {
       if (routeBackend.target.kind === 'routeGroup') continue;
       const named = config.backends.find(
         ({ backend }) => routeBackend.target.kind === 'reference' && backend.key === routeBackend.target.backend,
       );
       const { values } = effectiveBackendPolicies(config, { ...place, routeBackend, named });
-      yield* unset(values.authorization, [gateway, own, values], `a backend of route ${route.name}`);
+      const where = `a backend of route ${route.name}`;
+      yield* unset('authorization', [gateway, own, values], where);
+      yield* unset('mcpAuthorization', [gateway, own, values], where);
     }
   }
 }
 
-function* unset(
-  authorization: Authorization | undefined,
-  sets: readonly (RoutePolicies | BackendPolicies)[],
-  where: string,
-): Generator<Miss> {
-  const rules = authorization?.rules ?? [];
+type Sets = readonly (RoutePolicies | BackendPolicies)[];
+
+/** The rules of the last set, which is the one that decides; every set may provide what they read. */
+function* unset(policy: RulesPolicy, sets: Sets, where: string): Generator<Miss> {
+  const rules = sets.at(-1)?.[policy]?.rules ?? [];
+  const setters = policy === 'authorization' ? SETTERS : ITEM_SETTERS;
   const present = new Set(sets.flatMap((set) => Object.keys(set)));
   const missing = (tree: Expr): string | undefined =>
     [...variablesOf(tree)].find(
       (variable) =>
-        SETTERS[variable] !== undefined &&
-        !SETTERS[variable].some((policy) => present.has(policy)) &&
+        setters[variable] !== undefined &&
+        !setters[variable].some((setter) => present.has(setter)) &&
         neverTrueWithout(tree, variable),
     );
   const found = rules.map((rule) => {
@@ -94,7 +102,7 @@ function* unset(
   const allows = found.filter(({ rule }) => rule.mode === 'allow');
   const nobody = allows.every(({ variable }) => variable !== undefined);
   for (const { rule, variable } of found)
-    if (variable !== undefined) yield { rule, variable, where, effect: effectOf(rule.mode, nobody) };
+    if (variable !== undefined) yield { policy, rule, variable, where, effect: effectOf(rule.mode, nobody) };
 }
 
 function effectOf(mode: AuthorizationRule['mode'], nobodyIsAllowed: boolean): string {
@@ -102,18 +110,25 @@ function effectOf(mode: AuthorizationRule['mode'], nobodyIsAllowed: boolean): st
   return mode === 'require' || nobodyIsAllowed ? 'it denies everybody' : 'it allows nobody';
 }
 
-function toldOf({ raw }: LintSubject, { rule, variable, effect }: Miss, where: readonly string[]): Found[] {
+function toldOf({ raw }: LintSubject, { policy, rule, variable, effect }: Miss, where: readonly string[]): Found[] {
   const shown = where.length > 3 ? `${where.slice(0, 3).join(', ')} and ${where.length - 3} more` : where.join(', ');
   const message = `\`${variable}\` is read, and nothing provides it on ${shown}: ${effect}`;
-  const hint = `add \`${SETTERS[variable]?.[0] ?? variable}\` to the same gateway or route, or leave the rule out`;
+  const hint = hintFor(policy, variable);
   const places = [...under(raw, 'rules')].flatMap(({ path, value }): Path[] => {
-    if (!Array.isArray(value) || path.at(-2) !== 'authorization') return [];
+    if (!Array.isArray(value) || path.at(-2) !== policy) return [];
     const index = value.findIndex((each: unknown) => expressionOf(each, rule.mode) === rule.expression);
     return index === -1 ? [] : [[...path, index]];
   });
   const within = rule.source === undefined ? null : placeOfSource(raw, rule.source);
   const path = places.find((each) => within !== null && startsWith(each, within)) ?? places[0];
   return path === undefined ? [] : [{ path, message, hint }];
+}
+
+function hintFor(policy: RulesPolicy, variable: string): string {
+  if (policy === 'authorization' && (variable === 'mcp' || variable === 'mcpGuardrails'))
+    return 'write the rule under `mcpAuthorization`: it decides once the message is known';
+  const setter = ITEM_SETTERS[variable]?.[0] ?? variable;
+  return `add \`${setter}\` to the same gateway or route, or leave the rule out`;
 }
 
 function expressionOf(rule: unknown, mode: AuthorizationRule['mode']): unknown {

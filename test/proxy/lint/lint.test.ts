@@ -164,6 +164,24 @@ routes:
     expect(await codesOf(`{backends: [{host: "127.0.0.1:1", ${policies}}]}`)).toEqual(['GW_LINT_UNSET_VARIABLE']);
   });
 
+  test.each([
+    ['authorization', 'mcp.tool.name == "a"', '`mcp` is read', 'write the rule under `mcpAuthorization`'],
+    ['authorization', 'mcpGuardrails.team == "a"', '`mcpGuardrails` is read', 'under `mcpAuthorization`'],
+    ['mcpAuthorization', 'mcpGuardrails.team == "a"', '`mcpGuardrails` is read', 'add `mcpGuardrails`'],
+    ['mcpAuthorization', 'mcp.tool.name == "a" && jwt.sub == "b"', '`jwt` is read', 'add `jwtAuth`'],
+    ['mcpAuthorization', 'mcp.tool.name == "a"', null, ''],
+  ])('knows what %s can read of %s', async (policy, rule, message, hint) => {
+    const found = await findingsOf(`
+mcp:
+  port: 3000
+  targets: [{name: a, mcp: {host: "http://127.0.0.1:1/mcp"}}]
+  policies: {${policy}: {rules: [${JSON.stringify(rule)}]}}
+`);
+    expect(found.codes).toEqual(message === null ? [] : ['GW_LINT_UNSET_VARIABLE']);
+    expect(found.text).toContain(message ?? '');
+    expect(found.text).toContain(hint);
+  });
+
   test('leaves a login alone that only wants to know who comes', async () => {
     const login = KEYS('team: red').replace('{keys', '{mode: optional, keys');
     expect(await codesOf(`{policies: {${login}}, ${backends}}`)).toEqual(['GW_LINT_OPTIONAL_LOGIN']);
