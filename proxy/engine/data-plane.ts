@@ -18,6 +18,8 @@ import { http1Service } from '../listener/http1.ts';
 import { createServices } from '../services/services.ts';
 import type { BoundAddress, DataPlane, DataPlaneInit, SharedRows } from '../supervisor/data-plane.ts';
 import type { Engine, EngineDeps } from './engine.ts';
+import type { McpThread } from './mcp-backend.ts';
+import { mcpThreadOf } from './mcp-thread.ts';
 import { aiProviders, loadEngine } from './load.ts';
 import { listenerMetrics } from './listener-metrics.ts';
 import { handleRequest } from './run.ts';
@@ -65,6 +67,7 @@ class GatewayDataPlane implements DataPlane {
   readonly #stores = new NamedStores();
   readonly #cloud = new SystemCloudAccess();
   readonly #exporters: Exporters;
+  readonly #mcp: McpThread;
   #runtime: Runtime | null = null;
   /** The last one is in use; calls of earlier ones finish. */
   readonly #pools: { readonly preserveCase: boolean; readonly set: PoolSet }[] = [];
@@ -80,6 +83,7 @@ class GatewayDataPlane implements DataPlane {
     this.#ticketSecret = Buffer.from(Uint8Array.from(new Uint8Array(init.shared.ticketSecret)));
     this.#connectionTraces = new ConnectionTraces(init.telemetry.traces, () => this.#runtime?.nextRequestId() ?? '');
     this.#exporters = new Exporters({ clock: systemClock, log: init.log, metrics: init.telemetry.metrics });
+    this.#mcp = mcpThreadOf(init, () => this.#current());
     this.#listenerDeps = this.#makeListenerDeps();
   }
 
@@ -184,6 +188,7 @@ class GatewayDataPlane implements DataPlane {
         ...policySnapshots(this.#init.telemetry.redaction),
       },
       expressions: expressionsOf,
+      mcp: this.#mcp,
       services: (backends) =>
         createServices({
           backends,
@@ -192,6 +197,12 @@ class GatewayDataPlane implements DataPlane {
           duration: (use) => this.#init.telemetry.metrics.upstreamCall('Policy', use),
         }),
     };
+  }
+
+  /** Calls are made for requests, and requests come to an engine that is live. */
+  #current(): Runtime {
+    if (this.#runtime === null) throw new Error('no configuration is live');
+    return this.#runtime;
   }
 
   /** Services are only called for requests, when an engine is live. */

@@ -1,9 +1,11 @@
 import type {
   AiBackend,
+  BackendPolicies,
   Bind,
   GatewayConfig,
   HttpRoute,
   Listener,
+  McpBackend as McpBackendSpec,
   ModelsBackend,
   RouteBackend,
   TcpRoute,
@@ -17,6 +19,7 @@ import type { BackendDeps } from '../backends/resolve.ts';
 import type { ResolvedBackend } from '../backends/resolved.ts';
 import {
   type BackendScope,
+  type Effective,
   effectiveBackendPolicies,
   effectiveGatewayPolicies,
   effectiveRoutePolicies,
@@ -43,6 +46,7 @@ import type { ModelRouter } from '../llm/models/router.ts';
 import { type RouteTypes, typesOf } from '../llm/route-type.ts';
 import { PriceList } from '../llm/cost/price-list.ts';
 import type { LlmBackend } from './llm-backend.ts';
+import type { McpBackend, McpThread } from './mcp-backend.ts';
 import { BackendProgram, type MirrorProgram, RouteProgram } from './program.ts';
 
 export interface EngineDeps {
@@ -58,6 +62,8 @@ export interface EngineDeps {
   readonly expressions: (config: GatewayConfig) => Expressions;
   /** Clients of services that policies call, among the backends of this configuration. */
   readonly services: (backends: BackendTable) => Services;
+  /** What MCP backends need of their thread; absent where nothing is called. */
+  readonly mcp?: McpThread | undefined;
 }
 
 /** What a route table carries for each route. */
@@ -73,6 +79,8 @@ export interface EngineOptions {
   readonly deps: EngineDeps;
   /** What serves language models; null for configurations that have none. */
   readonly llm: typeof import('./llm-parts.ts') | null;
+  /** What serves MCP; null for configurations that have none. */
+  readonly mcp: typeof import('./mcp-parts.ts') | null;
 }
 
 /** One configuration, compiled: look-ups and functions, nothing left to fail. Immutable; a reload makes another. */
@@ -95,6 +103,7 @@ export class Engine {
   /** What some expression wants to know of them. */
   readonly llmContents: LlmContents;
   readonly llm: EngineOptions['llm'];
+  readonly #mcpParts: EngineOptions['mcp'];
   readonly #deps: EngineDeps;
   readonly #policyDeps: PolicyDeps;
   readonly #binds: ReadonlyMap<string, EngineBind>;
@@ -106,6 +115,7 @@ export class Engine {
     this.config = config;
     this.revision = options.revision;
     this.llm = options.llm;
+    this.#mcpParts = options.mcp;
     this.#deps = options.deps;
     this.backends = compileBackends(config, {
       ...options.deps.backends,
@@ -226,14 +236,16 @@ export class Engine {
       const agent = backend?.kind === 'agentCore' ? backend : undefined;
       const place = { gateway, route: pipeline, target, host: resolved.host, agent };
       const scope = { bind, listener, chain, routeBackend, named, service };
-      const compiled = compileBackendPipeline(own, place, deps);
+      const met = backend?.kind === 'mcp' ? this.#mcpPart().frontOf(own) : own;
+      const compiled = compileBackendPipeline(met, place, deps);
       const llm = backend?.kind === 'ai' ? this.#llm(backend, { scope, place, series }) : null;
       const program = (ai: AiBackend): BackendProgram => {
         const unit = this.backends.resolve({ kind: 'inline', backend: ai }, own.values);
         return this.#backend(compiled, { resolved: unit, llm: this.#llm(ai, { scope, place, series }), series });
       };
       const models = backend?.kind === 'models' ? this.#models(backend, program) : null;
-      backends.set(routeBackend, this.#backend(compiled, { resolved, llm, models, series }));
+      const mcp = backend?.kind === 'mcp' ? this.#mcp(backend, { own, scope, place, series }) : null;
+      backends.set(routeBackend, this.#backend(compiled, { resolved, llm, models, mcp, series }));
     }
     return new RouteProgram({ route, pipeline, backends, mirrors: this.#mirrors(pipeline.mirrors), series });
   }
@@ -267,6 +279,25 @@ export class Engine {
     });
   }
 
+  #mcp(backend: McpBackendSpec, { own, scope, place, series }: McpPlace): McpBackend {
+    const deps = this.#policyDeps;
+    return new (this.#mcpPart().McpBackend)(backend, {
+      own,
+      backends: this.backends,
+      deps,
+      sessions: this.config.process.mcpSessions,
+      thread: this.#deps.mcp ?? noMcpThread,
+      effective: (member) => effectiveBackendPolicies(this.config, { ...scope, member }),
+      program: (effective, resolved) =>
+        this.#backend(compileBackendPipeline(effective, { ...place, host: resolved.host }, deps), { resolved, series }),
+    });
+  }
+
+  #mcpPart(): NonNullable<EngineOptions['mcp']> {
+    if (this.#mcpParts === null) throw new Error('what serves MCP has not been loaded');
+    return this.#mcpParts;
+  }
+
   #parts(): NonNullable<EngineOptions['llm']> {
     if (this.llm === null) throw new Error('what serves language models has not been loaded');
     return this.llm;
@@ -279,6 +310,7 @@ export class Engine {
       series: RouteSeries;
       llm?: LlmBackend | null;
       models?: ModelRouter<BackendProgram> | null;
+      mcp?: McpBackend | null;
     },
   ): BackendProgram {
     return new BackendProgram({ ...parts, pipeline, mirrors: this.#mirrors(pipeline.mirrors) });
@@ -332,6 +364,26 @@ export class Engine {
     const { expressions } = this.#policyDeps;
     return { resolved, target: dynamic === undefined ? null : expressions.compile(dynamic, 'dynamic target') };
   }
+}
+
+interface McpPlace {
+  readonly own: Effective<BackendPolicies>;
+  readonly scope: BackendScope;
+  readonly place: BackendPlace;
+  readonly series: RouteSeries;
+}
+
+/** Where configurations are only looked at. */
+const noMcpThread: McpThread = {
+  owner: { process: '0000000000000000', thread: 0 },
+  gateway: { name: 'gw', version: '' },
+  environment: {},
+  runtime: nobodyServes,
+  unattended: nobodyServes,
+};
+
+function nobodyServes(): never {
+  throw new Error('nothing is called here');
 }
 
 export interface EngineBind {

@@ -12,9 +12,15 @@ import { Engine, type EngineOptions } from './engine.ts';
  * Compiles a configuration. What serves language models is a third of the engine's code, and is loaded with the first
  * configuration that has some. Throws a `GwError` for anything that cannot be compiled.
  */
-export async function loadEngine(config: GatewayConfig, options: Omit<EngineOptions, 'llm'>): Promise<Engine> {
+export async function loadEngine(config: GatewayConfig, options: Omit<EngineOptions, 'llm' | 'mcp'>): Promise<Engine> {
   const llm = servesModels(config) ? await import('./llm-parts.ts') : null;
-  return new Engine(config, { ...options, llm });
+  const mcp = servesMcp(config) ? await import('./mcp-parts.ts') : null;
+  return new Engine(config, { ...options, llm, mcp });
+}
+
+function servesMcp(config: GatewayConfig): boolean {
+  for (const { kind } of allBackends(config)) if (kind === 'mcp') return true;
+  return false;
 }
 
 function servesModels(config: GatewayConfig): boolean {

@@ -6,6 +6,7 @@ import type { NamedResponseStep } from '../policy/run.ts';
 import type { GenAiSeries } from '../telemetry/gen-ai-series.ts';
 import type { BackendSeries, RouteSeries } from '../telemetry/thread-metrics.ts';
 import type { ModelRouter } from '../llm/models/router.ts';
+import type { McpBackend } from './mcp-backend.ts';
 import type { LlmBackend } from './llm-backend.ts';
 
 /** Somewhere that copies of requests go. */
@@ -57,6 +58,8 @@ export class BackendProgram {
   readonly llm: LlmBackend | null;
   /** Finds the model that a request names, when many are behind this. */
   readonly models: ModelRouter<BackendProgram> | null;
+  /** The servers that look like one, when this is a backend of MCP. */
+  readonly mcp: McpBackend | null;
   readonly #series: RouteSeries;
   #http: BackendSeries | null = null;
   #http2: BackendSeries | null = null;
@@ -69,10 +72,12 @@ export class BackendProgram {
     mirrors: readonly MirrorProgram[];
     llm?: LlmBackend | null;
     models?: ModelRouter<BackendProgram> | null;
+    mcp?: McpBackend | null;
     series: RouteSeries;
   }) {
     this.llm = parts.llm ?? null;
     this.models = parts.models ?? null;
+    this.mcp = parts.mcp ?? null;
     this.resolved = parts.resolved;
     this.pipeline = parts.pipeline;
     this.mirrors = parts.mirrors;

@@ -21,6 +21,7 @@ import type { Recorder } from '../telemetry/recorder.ts';
 import { callUpstream } from './attempts.ts';
 import type { EngineBind, EngineListener, RouteSlot } from './engine.ts';
 import { InFlight } from './in-flight.ts';
+import type { McpBackend } from './mcp-backend.ts';
 import type { LlmBackend } from './llm-backend.ts';
 import { sendMirrors } from './mirror.ts';
 import type { BackendProgram, RouteProgram } from './program.ts';
@@ -207,6 +208,7 @@ async function forwardTo(
     const outcome = running instanceof Promise ? await running : running;
     if (outcome.kind === 'fail') return flight.refuse(outcome.refusal);
   }
+  if (backend.mcp !== null) return serveServers(flight, backend, backend.mcp);
   if (backend.llm !== null) {
     const refusal = await beginLlm(flight, backend.llm, read);
     if (refusal !== null) return flight.refuse(refusal);
@@ -225,6 +227,23 @@ async function forwardTo(
     case 'refused':
       return flight.refuse(answered.refusal);
   }
+}
+
+/** A request for MCP servers: the policies of the backend once, those of the connections with each call of a server. */
+async function serveServers(flight: InFlight, backend: BackendProgram, mcp: McpBackend): Promise<HttpResponse> {
+  const { exchange } = flight;
+  const { request: steps } = backend.pipeline;
+  if (steps.length > 0) {
+    const running = runRequest(steps, exchange);
+    const outcome = running instanceof Promise ? await running : running;
+    if (outcome.kind === 'fail') return flight.refuse(outcome.refusal);
+    if (outcome.kind === 'respond') return respondedBy(flight, outcome.policy, outcome.response);
+  }
+  recordRequestBody(flight);
+  const answered = await mcp.serve(exchange);
+  if ('reason' in answered) return flight.refuse(answered);
+  exchange.answeredByUpstream = true;
+  return answered;
 }
 
 /** Reads what has to be understood of a request to a language model. */

@@ -2,11 +2,11 @@ import { peerOf } from '../backends/connect.ts';
 import { accountFinish, outcomeOf, outcomeOfError, timedOut, type Endpoint, type Outcome } from '../backends/health.ts';
 import { explainFailure } from '../backends/refusal.ts';
 import type { Picked } from '../backends/resolved.ts';
-import { UpstreamError, type UpstreamCall, type UpstreamResponse } from '../backends/upstream.ts';
+import { UpstreamError, type UpstreamCall } from '../backends/upstream.ts';
 import { BufferedBody, emptyBody } from '../exchange/body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { stripResponseHopByHop } from '../exchange/hop-by-hop.ts';
-import type { HttpRequest } from '../exchange/message.ts';
+import type { HttpRequest, HttpResponse } from '../exchange/message.ts';
 import type { TargetCall, TargetFailure } from '../mcp/targets/contract.ts';
 import type { HttpAnswer, HttpAsk, HttpCaller, HttpCalling } from '../mcp/targets/http-caller.ts';
 import { runRequest } from '../policy/run.ts';
@@ -93,7 +93,7 @@ class TargetAttempt {
       const running = runRequest(pipeline.request, exchange);
       const outcome = running instanceof Promise ? await running : running;
       if (outcome.kind === 'fail') return refusedBy(outcome.refusal.status, outcome.refusal.message);
-      if (outcome.kind === 'respond') return { kind: 'answer', response: outcome.response, pinned: undefined };
+      if (outcome.kind === 'respond') return answerOf(outcome.response, exchange.request);
     }
     const { request } = exchange;
     const picked = resolved.pick({
@@ -141,7 +141,9 @@ class TargetAttempt {
       trace?.emit({ type: 'backendCallResult', status: response.status, error: null }, 'info', traceStart);
       if (span !== null) endCall(span, { request, origin, redaction, result: response.status });
       end(outcomeOf(response.status));
-      return answered(response);
+      response.upgraded?.destroy();
+      stripResponseHopByHop(response.headers);
+      return answerOf(response, { ...request, scheme: origin.tls === null ? 'http' : 'https' });
     } catch (error) {
       const failure = error instanceof UpstreamError ? error : new UpstreamError('protocol', String(error));
       const message = this.#expired ? 'the target did not answer in time' : explainFailure(failure);
@@ -167,10 +169,12 @@ class TargetAttempt {
   }
 }
 
-function answered(response: UpstreamResponse): HttpAnswer {
-  response.upgraded?.destroy();
-  stripResponseHopByHop(response.headers);
-  return { kind: 'answer', response, pinned: undefined };
+/** Hosts are not pinned: they have one endpoint. */
+function answerOf(
+  response: HttpResponse,
+  { scheme, authority }: Pick<HttpRequest, 'scheme' | 'authority'>,
+): HttpAnswer {
+  return { kind: 'answer', response, pinned: undefined, origin: `${scheme}://${authority}` };
 }
 
 function broken(message: string): TargetFailure {

@@ -60,6 +60,7 @@ export async function dryRuntime(
       threadIndex: 0,
       threadCount: 1,
       reusePort: false,
+      version: '',
       shared: { endpoints: memory, buckets: new SharedArrayBuffer(0), ticketSecret: new SharedArrayBuffer(0) },
       telemetry: {
         metrics,

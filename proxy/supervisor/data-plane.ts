@@ -1,3 +1,5 @@
+import type { MessagePort } from 'node:worker_threads';
+
 import type { GatewayConfig } from '../../src/config/ir/index.ts';
 import type { Logger } from '../../src/shared/log.ts';
 import type { AdminReply, AdminCall } from '../admin/admin-call.ts';
@@ -41,14 +43,25 @@ export interface DataPlaneInit {
   readonly threadCount: number;
   /** Open sockets with `reusePort`: other threads listen on the same ports. */
   readonly reusePort: boolean;
+  /** Of the gateway, as it calls itself to others. */
+  readonly version: string;
   /** Memory that all threads of the replica see. */
   readonly shared: SharedMemory;
   readonly telemetry: ThreadTelemetry;
   /** Documents that the control thread has fetched; those of a configuration are there before it is prepared. */
   readonly resources: Resources;
   readonly log: Logger;
+  readonly peers: Peers;
   /** Hands a request of an `internal` backend to the admin router of the control thread. */
   readonly admin: (call: AdminCall) => Promise<AdminReply>;
+}
+
+/** Ways between the data threads of a process. They lead from one to the other: the control thread only hands them over. */
+export interface Peers {
+  /** Opens a way to another thread; it closes when that has ended, and at once where there is none. */
+  meet(threadIndex: number): MessagePort;
+  /** Takes the ways that others open; they are closed while nobody does. */
+  onMet(listener: (port: MessagePort) => void): void;
 }
 
 export interface SharedMemory {

@@ -1,4 +1,4 @@
-import { isMainThread } from 'node:worker_threads';
+import { isMainThread, MessageChannel, type MessagePort } from 'node:worker_threads';
 
 import { unseal } from '../../src/config/transfer.ts';
 import { LogFilter, Logger } from '../../src/shared/log.ts';
@@ -47,6 +47,7 @@ class DataThread {
   /** Fetched documents that the prepared configuration needs. */
   #nextResources: ReadonlySet<string> = new Set();
   #heartbeat: NodeJS.Timeout | null = null;
+  #met: (port: MessagePort) => void = (port) => port.close();
 
   constructor(port: ChannelPort, init: ThreadInit) {
     this.#init = init;
@@ -98,10 +99,12 @@ class DataThread {
   }
 
   #planeInit() {
-    const { threadIndex, threadCount, reusePort, endpoints, buckets, ticketSecret, sensitiveHeaders } = this.#init;
+    const { threadIndex, threadCount, reusePort, version, endpoints, buckets, ticketSecret, sensitiveHeaders } =
+      this.#init;
     return {
       threadIndex,
       threadCount,
+      version,
       reusePort,
       shared: { endpoints, buckets, ticketSecret },
       log: this.#logger,
@@ -112,8 +115,20 @@ class DataThread {
         redaction: new Redaction(sensitiveHeaders),
       },
       resources: this.#resources,
+      peers: {
+        meet: (index: number) => this.#meet(index),
+        onMet: (listener: (port: MessagePort) => void) => {
+          this.#met = listener;
+        },
+      },
       admin: (call: DataToControl['calls']['admin']['argument']) => this.#channel.call('admin', call, ADMIN_TIMEOUT_MS),
     };
+  }
+
+  #meet(thread: number): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    this.#channel.note('meet', { thread, port: port2 }, [port2]);
+    return port1;
   }
 
   #calls() {
@@ -156,6 +171,7 @@ class DataThread {
       logWritten: () => this.#lines.acknowledge(),
       traceTaken: () => this.#traces.acknowledge(),
       resources: (contents: ControlToData['notes']['resources']) => this.#resources.update(contents),
+      met: (port: MessagePort) => this.#met(port),
     };
   }
 

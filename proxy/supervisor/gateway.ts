@@ -280,6 +280,7 @@ export class Gateway {
         threadIndex,
         threadCount: count,
         reusePort: count > 1,
+        version: this.#options.build.version,
         endpoints: this.#rows.buffer,
         buckets: this.#buckets.buffer,
         ticketSecret: this.#ticketSecret,
@@ -300,6 +301,7 @@ export class Gateway {
         thread.note('traceTaken', null);
       },
       series: (registration) => this.#totals.register(thread.id, registration),
+      meet: ({ thread: index, port }) => this.#threads.introduce(index, port),
     };
   }
 

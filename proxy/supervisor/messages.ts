@@ -1,3 +1,5 @@
+import type { MessagePort } from 'node:worker_threads';
+
 import type { SealedConfig } from '../../src/config/transfer.ts';
 import type { LogFormat } from '../../src/shared/log.ts';
 import type { AdminCall, AdminReply } from '../admin/admin-call.ts';
@@ -16,6 +18,8 @@ export interface ThreadInit {
   readonly threadIndex: number;
   readonly threadCount: number;
   readonly reusePort: boolean;
+  /** Of the gateway, as it calls itself to others. */
+  readonly version: string;
   readonly endpoints: SharedArrayBuffer;
   readonly buckets: SharedArrayBuffer;
   readonly ticketSecret: SharedArrayBuffer;
@@ -73,6 +77,8 @@ export type ControlToData = {
     readonly traceTaken: null;
     /** Fetched documents have changed. */
     readonly resources: readonly ResourceContent[];
+    /** Another data thread has opened a way to this one. */
+    readonly met: MessagePort;
   };
 };
 
@@ -90,5 +96,7 @@ export type DataToControl = {
     readonly log: Batch<string>;
     readonly trace: Batch<TraceItem>;
     readonly series: SeriesRegistration;
+    /** Opens a way to another data thread: the other end of it is to be handed on. */
+    readonly meet: { readonly thread: number; readonly port: MessagePort };
   };
 };

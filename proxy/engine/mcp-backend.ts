@@ -1,0 +1,200 @@
+import type {
+  BackendPolicies,
+  McpBackend as McpBackendSpec,
+  McpServer,
+  McpSessions as SessionSettings,
+  McpTarget,
+} from '../../src/config/ir/index.ts';
+import type { BackendTable } from '../backends/resolve.ts';
+import type { ResolvedBackend } from '../backends/resolved.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { HttpResponse } from '../exchange/message.ts';
+import type { Refusal } from '../exchange/refusal.ts';
+import { Federation } from '../mcp/federation/federation.ts';
+import type { GatewayFacts } from '../mcp/federation/plan.ts';
+import { compileCallGuards } from '../mcp/guard/guards.ts';
+import { compileItemRules } from '../mcp/guard/rules.ts';
+import type { McpHttpOptions } from '../mcp/http/options.ts';
+import { serveMcp } from '../mcp/http/serve.ts';
+import { SseStreams } from '../mcp/http/sse/streams.ts';
+import { SessionIds, type SessionOwner } from '../mcp/session/id.ts';
+import { BackendSessions, type KeptConversation } from '../mcp/session/sessions.ts';
+import { SessionStore } from '../mcp/session/store.ts';
+import type { Target } from '../mcp/targets/contract.ts';
+import { negotiating } from '../mcp/targets/negotiate/target.ts';
+import { openApiTarget } from '../mcp/targets/openapi/connection.ts';
+import { compileDocument } from '../mcp/targets/openapi/document.ts';
+import { sseTarget } from '../mcp/targets/sse/target.ts';
+import { Programs } from '../mcp/targets/stdio/programs.ts';
+import { stdioTarget } from '../mcp/targets/stdio/target.ts';
+import { streamableTarget } from '../mcp/targets/streamable/target.ts';
+import type { JsonObject } from '../../src/shared/json.ts';
+import type { Live } from '../resources/contract.ts';
+import type { PolicyContext, PolicyDeps } from '../policy/contract.ts';
+import { definitionKey } from '../policy/definition-key.ts';
+import type { Effective } from '../policy/effective.ts';
+import type { BackendProgram } from './program.ts';
+import { TargetCaller, type TargetCallerDeps } from './target-caller.ts';
+
+/** What MCP backends need of the data thread that they are in. */
+export interface McpThread extends TargetCallerDeps {
+  readonly owner: SessionOwner;
+  readonly gateway: GatewayFacts;
+  /** Of the gateway's process. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** How a backend is compiled, which the engine knows. */
+export interface McpCompiler {
+  /** Of the backend as the route uses it. */
+  readonly own: Effective<BackendPolicies>;
+  effective(target: McpTarget): Effective<BackendPolicies>;
+  program(effective: Effective<BackendPolicies>, resolved: ResolvedBackend): BackendProgram;
+  readonly backends: BackendTable;
+  readonly deps: PolicyDeps;
+  readonly sessions: SessionSettings;
+  readonly thread: McpThread;
+}
+
+/** More sessions than this in one data thread, and the one that nobody has used for the longest time goes. */
+const MAX_SESSIONS = 100_000;
+const SSE_OPEN_MS = 10_000;
+
+/** Several MCP servers that look like one, as a route reaches them. */
+export class McpBackend {
+  readonly #sessions: BackendSessions;
+  readonly #options: McpHttpOptions;
+
+  /** Throws a `GwError` for what cannot be compiled. */
+  constructor(backend: McpBackendSpec, compiler: McpCompiler) {
+    const { deps, own, sessions, thread } = compiler;
+    const context: PolicyContext = { phase: 'backend', source: own.sources.mcpAuthorization ?? backend.key, deps };
+    const federation = new Federation({
+      backend,
+      targets: backend.targets.map((target) => compileTarget(target, { backend, compiler })),
+      rules: compileItemRules(own.values.mcpAuthorization, context),
+      guards: compileCallGuards(own.values.mcpGuardrails, { ...context, source: own.sources.mcpGuardrails ?? '' }),
+      gateway: thread.gateway,
+      cursorKey: sessions.key === undefined ? null : Buffer.from(sessions.key.reveal(), 'hex'),
+    });
+    const kept = keptOf(backend, compiler);
+    this.#sessions = new BackendSessions({
+      federation,
+      ids: new SessionIds({
+        key: sessions.key,
+        backend: backend.key,
+        targets: backend.targets.map(({ name }) => name),
+      }),
+      store: kept.store,
+      owner: thread.owner,
+    });
+    this.#options = {
+      limitBytes: deps.maxBufferSize,
+      clock: deps.clock,
+      dnsRebindingProtection: backend.dnsRebindingProtection,
+      streams: kept.streams,
+    };
+  }
+
+  serve(exchange: Exchange): Promise<HttpResponse | Refusal> {
+    return serveMcp(exchange, this.#sessions, this.#options);
+  }
+}
+
+/** What outlives a reload that leaves the backend as it is. */
+function keptOf(backend: McpBackendSpec, { deps, sessions }: McpCompiler) {
+  const place = { phase: 'backend', source: backend.key, deps } as const;
+  const key = definitionKey('mcp', { backend, ttlMs: sessions.ttlMs }, place);
+  return {
+    store: deps.stores.get(
+      `${key}/sessions`,
+      () => new SessionStore<KeptConversation>({ clock: deps.clock, ttlMs: sessions.ttlMs, max: MAX_SESSIONS }),
+    ),
+    streams: deps.stores.get(`${key}/streams`, () => new SseStreams()),
+  };
+}
+
+interface Around {
+  readonly backend: McpBackendSpec;
+  readonly compiler: McpCompiler;
+}
+
+function compileTarget(target: McpTarget, around: Around): Target {
+  const { backend, compiler } = around;
+  const { clock } = compiler.deps;
+  const options = { identity: compiler.thread.gateway, answers: backend.stateful, clock };
+  const plain = plainTarget(target, compiler);
+  return target.server.kind === 'openapi' ? plain : negotiating(plain, options);
+}
+
+function plainTarget(target: McpTarget, compiler: McpCompiler): Target {
+  const { deps, thread } = compiler;
+  const { name, server } = target;
+  const { clock, log, maxBufferSize: limitBytes } = deps;
+  if (server.kind === 'stdio') {
+    const { environment } = thread;
+    const programs = deps.stores.get('programs of mcp', () => new Programs({ clock, log: log.scope('mcp') }));
+    return stdioTarget({ name, server, environment, programs, clock, log: log.scope('mcp') });
+  }
+  const caller = new TargetCaller(programOf(target, server, compiler), thread);
+  const { path } = server;
+  switch (server.kind) {
+    case 'streamable':
+      return streamableTarget({ name, path, caller, limitBytes, clock });
+    case 'sse':
+      return sseTarget({ name, path, caller, limitBytes, clock, openTimeoutMs: SSE_OPEN_MS });
+    case 'openapi': {
+      const { schema } = server;
+      const described = (document: unknown): Target =>
+        openApiTarget({ name, path, caller, document: compileDocument(document), maxAnswerBytes: limitBytes });
+      return schema.kind === 'inline'
+        ? described(schema.document)
+        : fetchedTarget(name, deps.resources.openApi(schema), described);
+    }
+  }
+}
+
+/** A service whose document may change: conversations that begin are about what it says then. */
+function fetchedTarget(name: string, live: Live<JsonObject>, described: (document: JsonObject) => Target): Target {
+  let known: { readonly version: number; readonly target: Target } | null = null;
+  return {
+    name,
+    transport: 'openapi',
+    connect: (state) => {
+      const { current, version } = live;
+      if (current === null) throw new Error('its OpenAPI document has not been fetched');
+      if (known?.version !== version) known = { version, target: described(current) };
+      return known.target.connect(state);
+    },
+  };
+}
+
+function programOf(
+  target: McpTarget,
+  { at }: Exclude<McpServer, { readonly kind: 'stdio' }>,
+  { backends, effective, program }: McpCompiler,
+): BackendProgram {
+  const own = connectionOf(target, effective(target));
+  const resolved =
+    at.kind === 'host'
+      ? backends.member(target.key, at.target, own.values)
+      : backends.resolve({ kind: 'reference', backend: at.backend }, own.values);
+  return program(own, resolved);
+}
+
+/** Of the policies of a backend, those of its connections: the others are met once for each request of a client. */
+function connectionOf(
+  { defaults }: McpTarget,
+  { values, sources }: Effective<BackendPolicies>,
+): Effective<BackendPolicies> {
+  const { requestHeaderModifier, transformations, backendTLS, backendAuth, http, tcp, backendTunnel, health } = values;
+  const known = { requestHeaderModifier, transformations, backendTLS, backendAuth, http, tcp, backendTunnel, health };
+  const said = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
+  return { values: { ...defaults, ...said }, sources };
+}
+
+/** And those that are met once. */
+export function frontOf({ values, sources }: Effective<BackendPolicies>): Effective<BackendPolicies> {
+  const { authorization, extAuthz, requestMirror, requestRedirect, responseHeaderModifier } = values;
+  return { values: { authorization, extAuthz, requestMirror, requestRedirect, responseHeaderModifier }, sources };
+}

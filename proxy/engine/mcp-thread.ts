@@ -1,0 +1,41 @@
+import type { ConnectionFacts } from '../exchange/connection.ts';
+import { Exchange } from '../exchange/exchange.ts';
+import type { HttpRequest } from '../exchange/message.ts';
+import type { Transport } from '../exchange/transport.ts';
+import { processNameOf } from '../mcp/session/process-name.ts';
+import type { DataPlaneInit } from '../supervisor/data-plane.ts';
+import type { McpThread } from './mcp-backend.ts';
+import type { Runtime } from './runtime.ts';
+
+/** What MCP backends are told of their data thread. */
+export function mcpThreadOf(init: DataPlaneInit, runtime: () => Runtime): McpThread {
+  return {
+    owner: { process: processNameOf(init.shared.ticketSecret), thread: init.threadIndex },
+    gateway: { name: 'gw', version: init.version },
+    environment: process.env,
+    runtime,
+    unattended: (request: HttpRequest) => new Exchange(request, nobody, nowhere, null),
+  };
+}
+
+/** Who asks where the gateway does something by itself. */
+const nobody: ConnectionFacts = {
+  id: 0,
+  bind: '',
+  bindPort: 0,
+  sourceAddress: '127.0.0.1',
+  sourcePort: 0,
+  rawAddress: '127.0.0.1',
+  rawPort: 0,
+  destinationAddress: '127.0.0.1',
+  destinationPort: 0,
+  tls: null,
+};
+
+const nowhere: Transport = {
+  respond() {},
+  informational() {},
+  takeOver: () => null,
+  onClientGone() {},
+  closeAfterResponse() {},
+};
