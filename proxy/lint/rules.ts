@@ -2,6 +2,7 @@ import type { LintRule } from './finding.ts';
 import { adminOpen } from './rules/admin-open.ts';
 import { corsWildcard } from './rules/cors-wildcard.ts';
 import { disarmedDeny } from './rules/disarmed-deny.ts';
+import { idleMcpPolicy } from './rules/idle-mcp-policy.ts';
 import { idleTokenLimit } from './rules/idle-token-limit.ts';
 import { neverTrue } from './rules/never-true.ts';
 import { openDoor } from './rules/open-door.ts';
@@ -30,6 +31,7 @@ export const lintRules: readonly LintRule[] = [
   shadowedRoute,
   unattachedPolicy,
   idleTokenLimit,
+  idleMcpPolicy,
   unguardedStream,
   unusedBackend,
 ];

@@ -1,10 +1,5 @@
-import type {
-  GatewayConfig,
-  HttpRoute,
-  RoutePolicies,
-  RouteTarget,
-  TargetedPolicy,
-} from '../../src/config/ir/index.ts';
+import type { Backend, GatewayConfig, HttpRoute, RoutePolicies, TargetedPolicy } from '../../src/config/ir/index.ts';
+import { leadsTo, type PlacedRoute, placedRoutes } from './leads-to.ts';
 import { listenerFit, policySource, routeFit, routeSource } from './target.ts';
 
 /** A limit of tokens that counts nothing. */
@@ -14,6 +9,8 @@ export interface IdleTokenLimit {
   readonly policy: 'localRateLimit' | 'remoteRateLimit';
   readonly message: string;
 }
+
+const MODELS: ReadonlySet<Backend['kind']> = new Set(['ai', 'models']);
 
 /** Limits of tokens on routes of which none leads to a language model: nothing is counted, and nothing refused. */
 export function idleTokenLimits(config: GatewayConfig): readonly IdleTokenLimit[] {
@@ -57,46 +54,13 @@ function idleOf(
     settings.descriptors.some(({ type }) => type === 'tokens'),
   );
   if (local !== true && remote !== true) return [];
-  if (routes.length === 0 || routes.some((route) => leadsToModel(route, config, new Set()))) return [];
+  if (routes.length === 0 || routes.some((route) => leadsTo(route, config, MODELS))) return [];
   return [
     ...(local === true ? (['localRateLimit'] as const) : []),
     ...(remote === true ? (['remoteRateLimit'] as const) : []),
   ];
 }
 
-function leadsToModel(route: HttpRoute, config: GatewayConfig, visited: Set<string>): boolean {
-  return route.backends.some(({ target }) => isModel(target, config, visited));
-}
-
-function isModel(target: RouteTarget, config: GatewayConfig, visited: Set<string>): boolean {
-  switch (target.kind) {
-    case 'inline':
-      return target.backend.kind === 'ai' || target.backend.kind === 'models';
-    case 'reference': {
-      const kind = config.backends.find(({ backend }) => backend.key === target.backend)?.backend.kind;
-      return kind === 'ai' || kind === 'models';
-    }
-    case 'routeGroup': {
-      if (visited.has(target.name)) return false;
-      visited.add(target.name);
-      const group = config.routeGroups.find(({ name }) => name === target.name);
-      return group?.routes.some((route) => leadsToModel(route, config, visited)) ?? false;
-    }
-    default:
-      return false;
-  }
-}
-
-type Placed = ReturnType<typeof placedRoutes>[number];
-
-function placedRoutes(config: GatewayConfig) {
-  const attached = config.binds.flatMap((bind) =>
-    bind.listeners.flatMap((listener) => listener.routes.map((route) => ({ route, place: { bind, listener } }))),
-  );
-  const grouped = config.routeGroups.flatMap(({ routes }) => routes.map((route) => ({ route, place: null })));
-  return [...attached, ...grouped];
-}
-
-function isMeant({ target }: TargetedPolicy, { route, place }: Placed): boolean {
+function isMeant({ target }: TargetedPolicy, { route, place }: PlacedRoute): boolean {
   return routeFit(target, route) !== null || (place !== null && listenerFit(target, place) !== null);
 }

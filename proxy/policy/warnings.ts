@@ -6,6 +6,7 @@ import type {
   TargetedPolicy,
   TcpRoute,
 } from '../../src/config/ir/index.ts';
+import { idleMcpPolicies } from './idle-mcp-policies.ts';
 import { idleTokenLimits } from './idle-token-limits.ts';
 import type { AnyRoute } from './target.ts';
 import {
@@ -27,7 +28,9 @@ export interface IdlePolicy {
 }
 
 export function policyWarnings(config: GatewayConfig): readonly string[] {
-  return [...idlePolicies(config), ...idleTokenLimits(config)].map(({ message }) => message);
+  return [...idlePolicies(config), ...idleTokenLimits(config), ...idleMcpPolicies(config)].map(
+    ({ message }) => message,
+  );
 }
 
 /** What is valid and yet has no effect: attached to nothing or to what it cannot change, or hidden by an earlier entry. */

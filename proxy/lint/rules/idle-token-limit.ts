@@ -1,6 +1,7 @@
 import { type IdleTokenLimit, idleTokenLimits } from '../../policy/idle-token-limits.ts';
+import { nameOfEntry } from '../entry-name.ts';
 import type { Found, LintRule } from '../finding.ts';
-import { isMap, type Path, under } from '../walk.ts';
+import { type Path, under } from '../walk.ts';
 
 /** A limit of tokens where no language model is called. */
 export const idleTokenLimit: LintRule = {
@@ -18,17 +19,7 @@ function pathOf({ at, policy }: IdleTokenLimit, raw: unknown): Path {
   const list = at.kind === 'policy' ? 'policies' : 'routes';
   const found = [...under(raw, policy)].find(({ path }) => {
     const [first, index] = path;
-    return first === list && typeof index === 'number' && nameOf(raw, [list, index]) === at.name;
+    return first === list && typeof index === 'number' && nameOfEntry(raw, [list, index]) === at.name;
   });
   return found?.path ?? [...under(raw, policy)][0]?.path ?? [];
-}
-
-/** Routes without a name are counted. */
-function nameOf(raw: unknown, [list, index]: readonly [list: string, index: number]): string | undefined {
-  const entries = isMap(raw) ? raw[list] : undefined;
-  const entry: unknown = Array.isArray(entries) ? entries[index] : undefined;
-  if (!isMap(entry)) return undefined;
-  const { name, namespace } = entry;
-  if (isMap(name)) return `${String(name['namespace'])}/${String(name['name'])}`;
-  return `${String(namespace ?? 'default')}/${String(name ?? `route${index}`)}`;
 }

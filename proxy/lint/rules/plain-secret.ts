@@ -13,6 +13,7 @@ const SECRETS: readonly { readonly key: string; readonly inside: string | null; 
   { key: 'key', inside: 'backendAuth', hint: fileHint('key') },
   { key: 'key', inside: 'credentials', hint: fileHint('key') },
   { key: 'key', inside: 'auth', hint: fileHint('key') },
+  { key: 'key', inside: 'session', hint: 'take it from the environment: leave it out, and set SESSION_KEY' },
   { key: 'apiKey', inside: 'params', hint: fileHint('apiKey') },
 ];
 
