@@ -185,10 +185,18 @@ function refusedBy(status: number, message: string): TargetFailure {
   return { kind: 'refused', status, message };
 }
 
-/** Backends with a host name get it as authority, unless a policy has decided on another. */
-function rewriteAuthority(exchange: Exchange, { pipeline }: BackendProgram, picked: Picked): void {
+/**
+ * Targets are asked under their own name or address, unless a policy has decided on another: many refuse requests that
+ * name somebody else, as pages do that a name was rebound for.
+ */
+function rewriteAuthority(
+  exchange: Exchange,
+  { pipeline }: BackendProgram,
+  { origin, authorityHost, autoAuthority }: Picked,
+): void {
   const { hostRewrite: mode } = pipeline;
   if (mode === 'off' || (mode === 'default' && exchange.authorityDecided)) return;
-  const authority = mode === 'auto' ? picked.autoAuthority : picked.authorityHost;
-  if (authority !== null) exchange.request.authority = authority;
+  const { address } = origin;
+  const own = address.kind === 'unix' ? 'localhost' : peerOf(address);
+  exchange.request.authority = (mode === 'auto' ? autoAuthority : authorityHost) ?? own;
 }
