@@ -4,6 +4,7 @@ import type { FederatedSession, MemberState } from '../federation/session.ts';
 import type { RpcAnswer, RpcNotification, RpcRequest } from '../message/message.ts';
 import type { CallSink, Calling, TargetFailure } from '../targets/contract.ts';
 import type { ClientCall, McpSession, McpSessions } from './contract.ts';
+import { LoneConversation } from './lone.ts';
 import type { SessionFacts, SessionIds, SessionOwner } from './id.ts';
 import type { KeptSession, SessionStore } from './store.ts';
 
@@ -41,7 +42,8 @@ export class BackendSessions implements McpSessions {
   }
 
   alone(): McpSession | Refusal {
-    return this.#options.federation.open();
+    const session = this.#options.federation.open();
+    return 'reason' in session ? session : new LoneConversation(session);
   }
 
   find(id: string): McpSession | 'undecodable' | 'unknown' {
