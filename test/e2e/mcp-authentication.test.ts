@@ -594,6 +594,24 @@ describe('a client that registers', () => {
     expect([preflight.status, preflight.headers['access-control-allow-methods']]).toEqual([200, 'POST, OPTIONS']);
   });
 
+  test('is told to come back when too many wait, and the others are served', async () => {
+    const { get, provider } = await site('keycloak');
+    const path = '/realms/shop/clients-registrations/openid-connect';
+    const { promise, resolve } = Promise.withResolvers<void>();
+    provider.answers.set(path, (_asked, response) => void promise.then(() => response.writeHead(201).end('{}')));
+    const waiting = Array.from({ length: 128 }, () => get(at, post('{}')));
+    await eventually('all calls', () => provider.asksOf(path).length === 128);
+    const late = await get(at, post('{}'));
+    expect([late.status, late.headers['retry-after'], json(late)['error']]).toEqual([
+      503,
+      '1',
+      'temporarily_unavailable',
+    ]);
+    resolve();
+    expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([201]));
+    expect((await get(at, post('{}'))).status).toBe(201);
+  });
+
   test('has left: the provider is not kept busy', async () => {
     const { provider, gateway } = await site('keycloak');
     const closed = Promise.withResolvers<void>();

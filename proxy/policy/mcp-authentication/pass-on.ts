@@ -5,7 +5,6 @@ import type { Patience } from '../../exchange/patience.ts';
 import type { Outcome } from '../contract.ts';
 import { answer, failure } from './answer.ts';
 import { readBody, withoutResource } from './form.ts';
-import { relay } from './relay.ts';
 import { type AuthorizationServer, looping } from './server.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -42,7 +41,7 @@ export async function requestToken(
   const authorization = headers.get('authorization');
   form.delete('resource');
   if (authorization === undefined) addSecret(form, server.spec);
-  return relay(
+  return server.relay.send(
     exchange,
     {
       url: known.tokenEndpoint,

@@ -5,13 +5,12 @@ import { readObjectText } from '../../jwt/compact.ts';
 import type { Outcome } from '../contract.ts';
 import { answer, failure } from './answer.ts';
 import { readBody } from './form.ts';
-import { relay } from './relay.ts';
 import { type AuthorizationServer, looping } from './server.ts';
 
 /** Dynamic client registration (RFC 7591): with the client that the configuration names, or at the provider. */
 export async function register(
   exchange: Exchange,
-  { spec, loops }: AuthorizationServer,
+  { spec, loops, relay }: AuthorizationServer,
   patience: Patience,
 ): Promise<Outcome> {
   const body = await readBody(exchange, patience);
@@ -29,7 +28,7 @@ export async function register(
   const mark = loops.mark(exchange.request.headers.getAll('cdn-loop'));
   if (mark === null) return looping();
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...mark };
-  return relay(exchange, { url: spec.registrationUrl, headers, body }, patience);
+  return relay.send(exchange, { url: spec.registrationUrl, headers, body }, patience);
 }
 
 /** A public client: it proves itself by PKCE. */

@@ -15,8 +15,35 @@ export interface Post {
   readonly body: string;
 }
 
-/** Sends the body of a client to the provider, and its answer back. */
-export async function relay(exchange: Exchange, post: Post, patience: Patience): Promise<Outcome> {
+/** Calls under way at a time: whoever asks has shown no credential yet, and each call takes a connection. */
+const MAX_CALLS = 128;
+
+/** Sends bodies of clients to one provider, and its answers back. */
+export class Relay {
+  #calls = 0;
+
+  async send(exchange: Exchange, post: Post, patience: Patience): Promise<Outcome> {
+    if (this.#calls >= MAX_CALLS) return busy();
+    this.#calls += 1;
+    try {
+      return await relay(exchange, post, patience);
+    } finally {
+      this.#calls -= 1;
+    }
+  }
+}
+
+function busy(): Outcome {
+  return failure('too many clients are waiting for the provider', {
+    status: 503,
+    reason: 'MCP',
+    methods: 'POST',
+    error: 'temporarily_unavailable',
+    headers: [['retry-after', '1']],
+  });
+}
+
+async function relay(exchange: Exchange, post: Post, patience: Patience): Promise<Outcome> {
   const trace = exchange.trace?.scoped('mcp') ?? null;
   try {
     return passedOn(await callProvider({ method: 'POST', ...post }, { trace, signal: patience.signal }));

@@ -6,6 +6,7 @@ import type { Outcome, PolicyDeps } from '../contract.ts';
 import { answer, failure, preflight } from './answer.ts';
 import { type OwnAddresses, publishedMetadata, type ServerMetadata } from './metadata.ts';
 import { LoopGuard, ProviderMetadata } from './provider.ts';
+import { Relay } from './relay.ts';
 
 export const LOOP = 'the authorization server is this gateway itself';
 
@@ -13,6 +14,7 @@ export const LOOP = 'the authorization server is this gateway itself';
 export class AuthorizationServer {
   readonly spec: McpOAuth;
   readonly loops: LoopGuard;
+  readonly relay = new Relay();
   readonly #deps: PolicyDeps;
   readonly #metadata: ProviderMetadata;
 
