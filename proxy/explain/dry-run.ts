@@ -69,6 +69,12 @@ export async function dryRuntime(
         traces: { watched: () => true, begin: recorder, beginFollowed: () => null },
       },
       log,
+      peers: {
+        meet: () => {
+          throw new Error('nothing is called here');
+        },
+        onMet() {},
+      },
       resources,
       admin: () => Promise.resolve({ status: 200, headers: {}, body: '' }),
     },

@@ -1,8 +1,10 @@
+import type { Transferable } from 'node:worker_threads';
+
 import { GwError, messageOf, type ExitCode } from '../../src/shared/errors.ts';
 
 /** One end of a message channel: a worker, its `parentPort`, or a `MessagePort`. */
 export interface ChannelPort {
-  postMessage(message: unknown): void;
+  postMessage(message: unknown, transfer?: readonly Transferable[]): void;
   on(event: 'message', listener: (message: unknown) => void): unknown;
 }
 
@@ -84,8 +86,13 @@ export class Channel<Outgoing extends Protocol, Incoming extends Protocol> {
     });
   }
 
-  note<Name extends keyof Outgoing['notes'] & string>(name: Name, content: Outgoing['notes'][Name]): void {
-    if (this.#closed === null) this.#port.postMessage({ kind: 'note', name, content } satisfies Wire);
+  /** What is in `transfer` changes hands with the content. */
+  note<Name extends keyof Outgoing['notes'] & string>(
+    name: Name,
+    content: Outgoing['notes'][Name],
+    transfer: readonly Transferable[] = [],
+  ): void {
+    if (this.#closed === null) this.#port.postMessage({ kind: 'note', name, content } satisfies Wire, transfer);
   }
 
   /** The other side is gone: every call under way and every later one fails with this. */

@@ -1,3 +1,5 @@
+import type { MessagePort } from 'node:worker_threads';
+
 import type { GatewayConfig } from '../../src/config/ir/index.ts';
 import { seal } from '../../src/config/transfer.ts';
 import type { ResourceContent } from '../resources/content.ts';
@@ -109,6 +111,14 @@ export class DataThreads {
 
   publish(contents: readonly ResourceContent[]): void {
     for (const thread of this.all) thread.note('resources', contents);
+  }
+
+  /** Hands a thread the end of a way that another has opened. */
+  introduce(index: number, port: MessagePort): void {
+    const thread = this.#threads.get(index);
+    if (thread !== undefined && !thread.gone) thread.note('met', port, [port]);
+    // Has an effect only where it was not handed over.
+    port.close();
   }
 
   setLogFilter(text: string): void {

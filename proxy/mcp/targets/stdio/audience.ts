@@ -42,8 +42,9 @@ export class Audience {
     return this.#backlog.length >= BACKLOG_MESSAGES || this.#backlogBytes >= BACKLOG_BYTES;
   }
 
-  get waiting(): number {
-    return this.#asked.size;
+  /** Nobody waits, nobody listens. */
+  get empty(): boolean {
+    return this.#asked.size === 0 && this.#listener === null;
   }
 
   /** Returns the id for the program. */

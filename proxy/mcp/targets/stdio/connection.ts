@@ -41,6 +41,7 @@ export class StdioConnection implements TargetConnection {
   readonly #short: Backoff;
   #program: Program | null = null;
   #startedAt = 0;
+  #lastUsed = 0;
   #answered = false;
   /** A program that knew the session has died. */
   #lost = false;
@@ -110,6 +111,7 @@ export class StdioConnection implements TargetConnection {
 
   #running(method: string, call: TargetCall): Program | TargetFailure {
     if (this.#closed) return over;
+    this.#lastUsed = this.#options.clock.now();
     if (this.#program !== null) return this.#program;
     if (this.#lost && needsSession(method, call)) return forgotten;
     const waitMs = Math.max(this.#options.stillborn.leftMs, this.#short.leftMs);
@@ -123,7 +125,8 @@ export class StdioConnection implements TargetConnection {
     const own = (): boolean => this.#program === program;
     const program = this.#options.start({
       onLine: (line) => own() && this.#hear(line),
-      onEnd: (reason) => own() && this.#died(reason),
+      onEnd: (reason, fault) => own() && this.#died(reason, fault),
+      idleSince: () => (this.#audience.empty ? this.#lastUsed : null),
     });
     if (typeof program === 'string') return broken(program);
     this.#program = program;
@@ -133,14 +136,14 @@ export class StdioConnection implements TargetConnection {
     return program;
   }
 
-  #died(reason: string): void {
+  #died(reason: string, fault: boolean): void {
     const { name, clock, stillborn, log } = this.#options;
     log.note(reason);
     this.#program = null;
     this.#lost = true;
-    if (!this.#answered) stillborn.failed();
-    if (clock.now() - this.#startedAt >= GOOD_RUN_MS) this.#short.succeeded();
-    else this.#short.failed();
+    if (fault && !this.#answered) stillborn.failed();
+    if (fault && clock.now() - this.#startedAt < GOOD_RUN_MS) this.#short.failed();
+    else this.#short.succeeded();
     this.#audience.end(broken(`${name}: ${reason}`));
   }
 

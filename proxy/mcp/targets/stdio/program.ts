@@ -16,8 +16,10 @@ const LAST_WORDS_MS = 500;
 
 export interface ProgramEvents {
   onLine(line: Buffer): void;
-  /** Nothing more comes, for the reason given in words. */
-  onEnd(reason: string): void;
+  /** Nothing more comes, for the reason given in words; `failed` unless it was no fault of the program. */
+  onEnd(reason: string, failed: boolean): void;
+  /** Since when, on the clock's scale, nobody waits for it or listens to it; null while somebody does. */
+  idleSince(): number | null;
 }
 
 /** How long a program is given once its input has ended, and once it was asked to end, milliseconds. */
@@ -120,6 +122,17 @@ export class Program {
     return this.gone;
   }
 
+  /** Since when nobody needs it; null while somebody does, and for one that ends. */
+  idleSince(): number | null {
+    return this.#ended ? null : this.#options.events.idleSince();
+  }
+
+  /** Another program needs its place. */
+  giveWay(): void {
+    this.#end('the program lay idle and has made room for another', false);
+    void this.stop(hurried);
+  }
+
   #read(chunk: Buffer): void {
     if (this.#ended || this.#reader.take(chunk)) return;
     this.#fail('the program wrote a line that is too long');
@@ -164,10 +177,10 @@ export class Program {
     this.#resolveGone();
   }
 
-  #end(reason: string): void {
+  #end(reason: string, failed = true): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#options.events.onEnd(reason);
+    this.#options.events.onEnd(reason, failed);
   }
 
   #later(delayMs: number, work: () => void): void {

@@ -5,7 +5,7 @@ import type { LastingState } from '../../../policy/contract.ts';
 import { Guardian } from './guardian.ts';
 import { hurried, Program, type ProgramOptions } from './program.ts';
 
-/** Programs of one data thread that may run at once. */
+/** Programs of one data thread that may run at once, those aside that are being stopped. */
 const MAX_PROGRAMS = 512;
 
 export interface ProgramsOptions {
@@ -35,7 +35,8 @@ export class Programs implements LastingState {
   /** In words why it cannot be, else a program that starts; its failure to do so comes as its end. */
   start(options: Omit<ProgramOptions, 'clock'>): Program | string {
     if (this.#closed) return 'the gateway is ending';
-    if (this.#running.size >= this.#max) return `${this.#max} programs are running, which is the most`;
+    if (this.#running.size >= this.#max && !this.#makeRoom())
+      return `${this.#max} programs are running, which is the most`;
     const program = this.#begun(options);
     if (typeof program === 'string') return program;
     const { pid } = program;
@@ -43,6 +44,20 @@ export class Programs implements LastingState {
     if (pid !== undefined) this.#guardian.began(pid);
     void this.#watch(program);
     return program;
+  }
+
+  /** The program that nobody has needed for the longest time goes. */
+  #makeRoom(): boolean {
+    let idlest: Program | null = null;
+    let since = Number.POSITIVE_INFINITY;
+    for (const program of this.#running) {
+      const idle = program.idleSince();
+      if (idle === null || idle >= since) continue;
+      idlest = program;
+      since = idle;
+    }
+    idlest?.giveWay();
+    return idlest !== null;
   }
 
   async #watch(program: Program): Promise<void> {

@@ -3,7 +3,8 @@ import { createDecipheriv } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 
-import { processNameOf, SessionIds } from '../../../../proxy/mcp/session/id.ts';
+import { SessionIds } from '../../../../proxy/mcp/session/id.ts';
+import { processNameOf } from '../../../../proxy/mcp/session/process-name.ts';
 import type { TargetState } from '../../../../proxy/mcp/targets/contract.ts';
 import { Secret } from '../../../../src/shared/secret.ts';
 

@@ -310,6 +310,20 @@ describe('a program that does not', () => {
   });
 });
 
+test('where there are too many programs, the one that nobody has needed for the longest time goes', async () => {
+  const few = world(2);
+  const [first, second, third] = [few.script(''), few.script(''), few.script('')];
+  await result(first, initialize());
+  await result(second, initialize());
+  const listening = first.listen(targetCall(), new Heard());
+  await result(third, initialize());
+  expect(await result(first, request('echo'))).toEqual({ params: null });
+  expect(await ask(second, request('echo')).end).toMatchObject({ kind: 'forgotten' });
+  listening.cancel();
+  await result(second, initialize());
+  await few.close();
+});
+
 test('there is a most of programs', async () => {
   const few = world(2);
   const servers = [few.script(''), few.script(''), few.script('')];

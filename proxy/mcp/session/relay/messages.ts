@@ -1,0 +1,50 @@
+import type { TargetFailure } from '../../targets/contract.ts';
+import type { RelayedCall } from './relayed-call.ts';
+
+/** One conversation of one session in its owner. */
+export interface Place {
+  /** Key of the backend. */
+  readonly backend: string;
+  /** The session's id, as its client has it. */
+  readonly session: string;
+  readonly target: string;
+}
+
+/**
+ * What a thread says to the owner of a session. Messages of the protocol go as text: some of their numbers are only
+ * whole as text.
+ */
+export type ToOwner =
+  | {
+      readonly kind: 'say';
+      readonly id: number;
+      readonly at: Place;
+      readonly text: string;
+      readonly call: RelayedCall;
+    }
+  | { readonly kind: 'listen'; readonly id: number; readonly at: Place; readonly call: RelayedCall }
+  | { readonly kind: 'close'; readonly id: number; readonly at: Place; readonly call: RelayedCall }
+  | { readonly kind: 'cancel' | 'pause' | 'resume'; readonly id: number };
+
+/** What the owner says of one of these, by its id; nothing comes after `end`. */
+export type FromOwner =
+  | { readonly kind: 'message'; readonly id: number; readonly text: string }
+  | { readonly kind: 'end'; readonly id: number; readonly failure: TargetFailure | null };
+
+/** One end of the way between two threads; a `MessagePort`. */
+export interface Way<Out, In> {
+  postMessage(message: Out): void;
+  on(event: 'message', listener: (message: In) => void): unknown;
+  on(event: 'close', listener: () => void): unknown;
+  unref(): void;
+  close(): void;
+}
+
+/** A failure as it can be sent: an answer of HTTP stays behind, as its body is a stream of the other thread. */
+export function sendable(failure: TargetFailure | null): TargetFailure | null {
+  if (failure?.kind !== 'http') return failure;
+  failure.response?.body.cancel();
+  return { ...failure, response: null };
+}
+
+export const gone: TargetFailure = { kind: 'forgotten', message: 'the thread that had the session has ended' };

@@ -1,0 +1,153 @@
+import { parseMessage } from '../../message/parse.ts';
+import { writeMessage } from '../../message/write.ts';
+import { messageOf } from '../../../../src/shared/errors.ts';
+import type { RpcMessage } from '../../message/message.ts';
+import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure } from '../../targets/contract.ts';
+import type { KeptSession, SessionStore } from '../store.ts';
+import { type FromOwner, gone, type Place, sendable, type ToOwner, type Way } from './messages.ts';
+import { arrived } from './relayed-call.ts';
+
+/** A session that other threads may go on with. */
+export interface OwnedSession extends KeptSession {
+  /** Null where it has no conversation with the target. */
+  connection(target: string): TargetConnection | null;
+}
+
+/** What of a store the relay needs. */
+export type OwnedStore = Pick<SessionStore<OwnedSession>, 'find' | 'hold' | 'remove'>;
+
+/** Serves what other threads ask of sessions that live in this one. */
+export class OwnedSessions {
+  readonly #stores = new Map<string, OwnedStore>();
+  readonly #ways = new Set<Way<FromOwner, ToOwner>>();
+
+  /** The sessions of a backend, by its key; those of an earlier definition are forgotten. */
+  offer(backend: string, store: OwnedStore): void {
+    this.#stores.set(backend, store);
+  }
+
+  /** Another thread has opened a way. */
+  serve(way: Way<FromOwner, ToOwner>): void {
+    const visitor = new Visitor(way, this.#stores);
+    this.#ways.add(way);
+    way.on('message', (message) => visitor.heard(message));
+    way.on('close', () => {
+      this.#ways.delete(way);
+      visitor.left();
+    });
+    way.unref();
+  }
+
+  close(): void {
+    for (const way of this.#ways) way.close();
+  }
+}
+
+interface UnderWay {
+  readonly calling: Calling;
+  readonly release: () => void;
+}
+
+/** One other thread, and what it has under way here. */
+class Visitor {
+  readonly #way: Way<FromOwner, ToOwner>;
+  readonly #stores: ReadonlyMap<string, OwnedStore>;
+  readonly #calls = new Map<number, UnderWay>();
+
+  constructor(way: Way<FromOwner, ToOwner>, stores: ReadonlyMap<string, OwnedStore>) {
+    this.#way = way;
+    this.#stores = stores;
+  }
+
+  heard(message: ToOwner): void {
+    switch (message.kind) {
+      case 'cancel':
+        this.#calls.get(message.id)?.calling.cancel();
+        this.#over(message.id);
+        break;
+      case 'pause':
+      case 'resume':
+        this.#calls.get(message.id)?.calling[message.kind]();
+        break;
+      default:
+        this.#ask(message);
+    }
+  }
+
+  /** The other thread has ended: its clients are gone. */
+  left(): void {
+    for (const [id, { calling }] of this.#calls) {
+      calling.cancel();
+      this.#over(id);
+    }
+  }
+
+  #ask(message: Exclude<ToOwner, { readonly kind: 'cancel' | 'pause' | 'resume' }>): void {
+    const { id, at } = message;
+    const connection = this.#stores.get(at.backend)?.find(at.session)?.connection(at.target) ?? null;
+    if (connection === null) {
+      this.#end(id, gone);
+      return;
+    }
+    const call = arrived(message.call);
+    if (message.kind === 'close') void this.#close(id, at, () => connection.close(call));
+    else if (message.kind === 'listen') this.#begin(id, at, (sink) => connection.listen(call, sink));
+    else this.#say({ id, at, connection, call }, message.text);
+  }
+
+  #say(what: Said, text: string): void {
+    const { id, at, connection, call } = what;
+    const parsed = parseMessage(text);
+    if (parsed.kind !== 'message') this.#end(id, { kind: 'rpc', error: parsed.error });
+    else if (parsed.message.kind === 'request') {
+      const { message } = parsed;
+      this.#begin(id, at, (sink) => connection.request(message, call, sink));
+    } else void this.#settle(id, connection.post(parsed.message, call));
+  }
+
+  #begin(id: number, at: Place, start: (sink: CallSink) => Calling): void {
+    let ended = false;
+    const release = this.#stores.get(at.backend)?.hold(at.session) ?? (() => {});
+    const calling = start({
+      onMessage: (message: RpcMessage) => this.#way.postMessage({ kind: 'message', id, text: writeMessage(message) }),
+      onEnd: (failure) => {
+        ended = true;
+        this.#over(id);
+        this.#end(id, failure);
+      },
+    });
+    if (ended) release();
+    else this.#calls.set(id, { calling, release });
+  }
+
+  async #settle(id: number, outcome: Promise<TargetFailure | null>): Promise<void> {
+    try {
+      this.#end(id, await outcome);
+    } catch (error) {
+      this.#end(id, { kind: 'broken', message: messageOf(error) });
+    }
+  }
+
+  /** The client has ended the session, not this conversation alone. */
+  async #close(id: number, at: Place, close: () => Promise<TargetFailure | null>): Promise<void> {
+    await this.#settle(id, close());
+    this.#stores.get(at.backend)?.remove(at.session)?.close();
+  }
+
+  #end(id: number, failure: TargetFailure | null): void {
+    this.#way.postMessage({ kind: 'end', id, failure: sendable(failure) });
+  }
+
+  #over(id: number): void {
+    const underWay = this.#calls.get(id);
+    this.#calls.delete(id);
+    underWay?.release();
+  }
+}
+
+interface Said {
+  readonly id: number;
+  readonly at: Place;
+  readonly connection: TargetConnection;
+  readonly call: TargetCall;
+}

@@ -1,0 +1,66 @@
+import { Secret } from '../../../../src/shared/secret.ts';
+import type { Attributes } from '../../../exchange/attributes.ts';
+import { emptyBody } from '../../../exchange/body.ts';
+import type { ConnectionFacts } from '../../../exchange/connection.ts';
+import { Exchange } from '../../../exchange/exchange.ts';
+import { Headers } from '../../../exchange/headers.ts';
+import type { HttpRequest } from '../../../exchange/message.ts';
+import type { Transport } from '../../../exchange/transport.ts';
+import type { TargetCall } from '../../targets/contract.ts';
+
+/** A call as it goes to another thread: data that a message can carry. */
+export interface RelayedCall {
+  readonly version: string | null;
+  readonly headers: RelayedHeaders;
+  readonly request: Omit<HttpRequest, 'headers' | 'body'>;
+  readonly requestHeaders: RelayedHeaders;
+  readonly connection: ConnectionFacts;
+  readonly jwt: { readonly claims: unknown; readonly rawToken: string } | null;
+  readonly known: Pick<Attributes, 'basicAuth' | 'extauthz' | 'extproc' | 'mcpGuardrails'>;
+}
+
+export interface RelayedHeaders {
+  readonly names: readonly string[];
+  readonly values: readonly string[];
+}
+
+export function relayed({ exchange, headers, version }: TargetCall): RelayedCall {
+  const { request, connection, attributes } = exchange;
+  const { headers: requestHeaders, body: _body, ...head } = request;
+  const { jwt, basicAuth, extauthz, extproc, mcpGuardrails } = attributes;
+  return {
+    version,
+    headers: { names: headers.names, values: headers.values },
+    request: head,
+    requestHeaders: { names: requestHeaders.names, values: requestHeaders.values },
+    connection,
+    jwt: jwt === null ? null : { claims: jwt.claims, rawToken: jwt.rawToken.reveal() },
+    known: { basicAuth, extauthz, extproc, mcpGuardrails },
+  };
+}
+
+/** The client is another thread's: nothing can be said to it from here. */
+const elsewhere: Transport = {
+  respond: (_response, done) => done({ kind: 'clientGone', bytes: 0 }),
+  informational() {},
+  takeOver: () => null,
+  onClientGone() {},
+  closeAfterResponse() {},
+};
+
+/** The call in the thread that it was relayed to; its exchange knows what policies of the connection ask for. */
+export function arrived(call: RelayedCall): TargetCall {
+  const request = { ...call.request, headers: headersOf(call.requestHeaders), body: emptyBody };
+  const exchange = new Exchange(request, call.connection, elsewhere, null);
+  Object.assign(exchange.attributes, call.known);
+  if (call.jwt !== null) {
+    const { claims, rawToken } = call.jwt;
+    // `as`: claims were an object when they left.
+    exchange.attributes.jwt = { claims: claims as never, rawToken: new Secret(rawToken) };
+  }
+  return { exchange, trace: null, headers: headersOf(call.headers), version: call.version };
+}
+
+function headersOf({ names, values }: RelayedHeaders): Headers {
+  return new Headers([...names], [...values]);
+}
