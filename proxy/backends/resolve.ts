@@ -163,7 +163,7 @@ export class BackendTable {
   #agentCore(backend: AgentCoreBackend, own: BackendPolicies): ResolvedBackend {
     const { key } = backend;
     const target = { kind: 'tcp', host: agentCoreHost(backend), port: 443 } as const;
-    return { ...this.member(key, target, agentCorePolicies(own, backend)), kind: 'agentCore' };
+    return { ...this.member(key, target, agentCorePolicies(own, backend)), kind: 'agentCore', agent: backend };
   }
 
   #host(backend: HostBackend, policies: BackendPolicies): ResolvedBackend {

@@ -1,3 +1,4 @@
+import type { AgentCoreBackend } from '../../src/config/ir/index.ts';
 import type { HttpVersion } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { Endpoint } from './health.ts';
@@ -37,6 +38,8 @@ export interface Refused {
 
 /** A backend with its connection policies, ready to pick where a request goes. */
 export interface ResolvedBackend {
+  /** The agent that it is, where its kind decides about paths and credentials. */
+  readonly agent?: AgentCoreBackend | undefined;
   readonly kind: 'host' | 'dynamic' | 'service' | 'internal' | 'ai' | 'mcp' | 'agentCore' | 'invalid';
   readonly key: string;
   /** As logs, metrics and traces name it. */

@@ -233,8 +233,7 @@ export class Engine {
       const own = effectiveBackendPolicies(this.config, { bind, listener, chain, routeBackend, named, service });
       const resolved = this.backends.resolve(target, own.values);
       const backend = target.kind === 'inline' ? target.backend : named?.backend;
-      const agent = backend?.kind === 'agentCore' ? backend : undefined;
-      const place = { gateway, route: pipeline, target, host: resolved.host, agent };
+      const place = { gateway, route: pipeline, target, host: resolved.host, agent: resolved.agent };
       const scope = { bind, listener, chain, routeBackend, named, service };
       const met = backend?.kind === 'mcp' ? this.#mcpPart().frontOf(own) : own;
       const compiled = compileBackendPipeline(met, place, deps);
@@ -275,7 +274,10 @@ export class Engine {
       effective: (member) => effectiveBackendPolicies(this.config, { ...scope, member }),
       context: ({ sources }) => ({ phase: 'backend', source: sources.ai ?? '', deps }),
       program: (effective, resolved) =>
-        this.#backend(compileBackendPipeline(effective, { ...place, host: resolved.host }, deps), { resolved, series }),
+        this.#backend(
+          compileBackendPipeline(effective, { ...place, host: resolved.host, agent: resolved.agent }, deps),
+          { resolved, series },
+        ),
     });
   }
 
@@ -287,9 +289,16 @@ export class Engine {
       deps,
       sessions: this.config.process.mcpSessions,
       thread: this.#deps.mcp ?? noMcpThread,
-      effective: (member) => effectiveBackendPolicies(this.config, { ...scope, member }),
+      effective: (target) => {
+        const at = target.server.kind === 'stdio' ? undefined : target.server.at;
+        const shared = at?.kind === 'backend' ? this.backends.named(at.backend) : undefined;
+        return effectiveBackendPolicies(this.config, { ...scope, member: { ...target, named: shared } });
+      },
       program: (effective, resolved) =>
-        this.#backend(compileBackendPipeline(effective, { ...place, host: resolved.host }, deps), { resolved, series }),
+        this.#backend(
+          compileBackendPipeline(effective, { ...place, host: resolved.host, agent: resolved.agent }, deps),
+          { resolved, series },
+        ),
     });
   }
 

@@ -282,7 +282,7 @@ export interface BackendPlace {
   readonly target?: RouteTarget | undefined;
   /** Its host name, where it has one. */
   readonly host?: string | undefined;
-  /** The agent that it is, where its kind decides about paths and credentials. */
+  /** As `ResolvedBackend.agent`. */
   readonly agent?: AgentCoreBackend | undefined;
 }
 

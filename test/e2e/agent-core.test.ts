@@ -5,6 +5,8 @@ import type { Duplex } from 'node:stream';
 import { once } from 'node:events';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
 import { verifySignature, type VendorKeys } from '../proxy/backends/auth/aws-verifier.ts';
 import { fixture, fixturePath } from './clients.ts';
@@ -181,5 +183,34 @@ describe('a runtime of AgentCore', () => {
       ['valid', `POST ${PATH}`],
     ]);
     await logged('protocol=a2a', 'a2a.method=SendMessage', 'a2a.response.outcome=success', 'a2a.context.id=c');
+  });
+
+  test('is a target of MCP, by its name', async () => {
+    const { seen, policies } = await runtime((request, response) => {
+      if (request.method !== 'POST') return void response.writeHead(405).end();
+      const asked = JSON.parse(seen.at(-1)?.body ?? '');
+      if (asked.id === undefined) return void response.writeHead(202).end();
+      const result =
+        asked.method === 'initialize'
+          ? { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'shop', version: '1' } }
+          : { tools: [{ name: 'sell', inputSchema: { type: 'object' } }] };
+      response.setHeader('content-type', 'application/json').setHeader('mcp-session-id', 's1');
+      return void response.end(JSON.stringify({ jsonrpc: '2.0', id: asked.id, result }));
+    });
+    const running = cleanup.add(
+      await startGateway(
+        `gateways: {default: {port: 80}}
+routes: [{backends: [{mcp: {targets: [{name: shop, mcp: {backend: runtime}}]}}]}]
+backends: [{name: runtime, aws: {agentCore: {agentRuntimeArn: "${ARN}"}}, policies: {${policies}}}]`,
+        { env: ENV },
+      ),
+    );
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${running.port(80)}/mcp`)));
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['sell']);
+    await client.close();
+    const posts = seen.filter(({ line }) => line.startsWith('POST'));
+    expect(posts.map(({ verdict, line }) => [verdict, line])).toEqual(posts.map(() => ['valid', `POST ${PATH}`]));
+    expect(posts.length).toBeGreaterThan(2);
   });
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 
 import { fixture } from '../../e2e/clients.ts';
+import { startAgent } from '../../e2e/a2a-agent.ts';
 import { connectProxy } from '../../e2e/connect-proxy.ts';
 import { echo, upstream, type Cleanup } from '../../e2e/gateway.ts';
 import { startProvider } from '../../e2e/openid.ts';
@@ -31,6 +32,8 @@ export const peers: Readonly<Record<number, (cleanup: Cleanup) => Promise<number
   9003: async (cleanup) => cleanup.add(await startProvider('http://localhost:8080/oauth/callback')).port,
   /** Names the caller, says no to secrets. */
   9006: (cleanup) => running(cleanup, 'examples/external-services/processor.js'),
+  /** An agent. */
+  9008: async (cleanup) => cleanup.add(await startAgent('/agents/shop')).port,
   /** Exchanges tokens of people that it knows. */
   9007: async (cleanup) => (await tokenEndpoint(cleanup, knownPeople)).port,
   /** Two requests for each team. */
