@@ -35,13 +35,20 @@ export interface BackendScope extends Place {
   /** What `routeBackend` refers to, when it refers to a service. */
   readonly service?: ServiceRef | undefined;
   /** One of several services of the backend, which may have policies of its own. */
-  readonly member?:
-    | { readonly name: string; readonly policies: BackendPolicies; readonly defaults?: BackendPolicies }
-    | undefined;
+  readonly member?: Member | undefined;
 }
 
 export interface GatewayScope extends Place {
   readonly listener: Place['listener'] & Pick<Listener, 'policies'>;
+}
+
+interface Member {
+  readonly name: string;
+  readonly policies: BackendPolicies;
+  /** What its address implies. */
+  readonly defaults?: BackendPolicies | undefined;
+  /** The backend that it refers to, when it refers to one. */
+  readonly named?: NamedBackend | undefined;
 }
 
 type Policies = Pick<GatewayConfig, 'policies'>;
@@ -85,7 +92,8 @@ export function effectiveRoutePolicies(config: Policies, scope: RouteScope): Eff
 
 /**
  * Policies about a backend, least specific first: gateway, listener, backend or service, one port of the service, the
- * routes of the chain (parent before child, route before rule before inline), the named backend, the reference itself.
+ * routes of the chain (parent before child, route before rule before inline), the named backend, the reference itself;
+ * of a member that is a named backend itself, that one.
  */
 export function effectiveBackendPolicies(config: Policies, scope: BackendScope): Effective<BackendPolicies> {
   const { named, service, routeBackend, chain, member } = scope;
@@ -94,6 +102,7 @@ export function effectiveBackendPolicies(config: Policies, scope: BackendScope):
       .filter((policy) => policy.phase === 'route' && fits(policy))
       .map((policy) => ({ values: backendOf(policy), source: policySource(policy) }));
   const last = chain.at(-1);
+  const shared = member?.named;
   const referenceSource = `${last === undefined ? '' : `${routeSource(last)} `}backend ${routeBackend.index}`;
   const levels = [
     // What the address of a member implies gives way to whatever anybody says.
@@ -116,6 +125,12 @@ export function effectiveBackendPolicies(config: Policies, scope: BackendScope):
     ]),
     named === undefined ? [] : [{ values: named.policies, source: `backend ${named.backend.key}` }],
     [{ values: routeBackend.policies, source: referenceSource }],
+    ...(shared === undefined
+      ? []
+      : [
+          targeted(({ target }) => backendFits(target, shared)),
+          [{ values: shared.policies, source: `backend ${shared.backend.key}` }],
+        ]),
     member === undefined ? [] : [{ values: member.policies, source: `provider ${member.name}` }],
   ];
   return mergeLevels<BackendPolicies>(levels, backendPolicies);
