@@ -1,6 +1,7 @@
 import type { Authorization } from '../../../src/config/ir/index.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import { McpFacts } from '../../exchange/mcp-facts.ts';
+import type { EvalContext } from '../../expression/contract.ts';
 import { RuleSet } from '../../policy/authorization/rules.ts';
 import type { PolicyContext } from '../../policy/contract.ts';
 import type { ItemRules, ListRules, McpItem } from './contract.ts';
@@ -29,26 +30,26 @@ class Decider {
     this.#rules = rules;
   }
 
-  allows(exchange: Exchange, item: McpItem): boolean {
-    const { attributes } = exchange;
+  allows(context: EvalContext, item: McpItem): boolean {
+    const { attributes } = context;
     const before = attributes.mcp;
     this.#shown.item = item;
     attributes.mcp = this.#shown;
     try {
-      return this.#rules.allows(exchange);
+      return this.#rules.allows(context);
     } finally {
       attributes.mcp = before;
     }
   }
 
   /** The same, with the outcome of every rule for a trace. */
-  explain(exchange: Exchange, item: McpItem): boolean {
-    const { attributes, trace } = exchange;
+  explain(context: EvalContext, item: McpItem): boolean {
+    const { attributes, trace } = context;
     const before = attributes.mcp;
     this.#shown.item = item;
     attributes.mcp = this.#shown;
     try {
-      const outcome = this.#rules.explain(exchange);
+      const outcome = this.#rules.explain(context);
       const allowed = outcome.result === 'allow';
       trace?.emit(outcome, allowed ? 'success' : 'error');
       return allowed;
@@ -62,6 +63,8 @@ class Decider {
 class Listing implements ListRules {
   readonly #decider: Decider;
   readonly #exchange: Exchange;
+  /** What expressions see, without the trace: it would hear of each item that an expression fails for. */
+  readonly #quiet: EvalContext;
   readonly #source: string;
   #kind: McpItem['kind'] | null = null;
   #seen = 0;
@@ -70,15 +73,21 @@ class Listing implements ListRules {
   constructor(decider: Decider, exchange: Exchange, source: string) {
     this.#decider = decider;
     this.#exchange = exchange;
+    this.#quiet = exchange.trace === null ? exchange : quiet(exchange);
     this.#source = source;
   }
 
   allows(item: McpItem): boolean {
-    const allowed = this.#decider.allows(this.#exchange, item);
+    const allowed = this.#decider.allows(this.#quiet, item);
     this.#kind ??= item.kind;
+    // Tools name resources, which are not items of their list.
+    if (item.kind !== this.#kind) return allowed;
     this.#seen += 1;
-    if (!allowed) this.#hidden += 1;
-    return allowed;
+    if (allowed) return true;
+    this.#hidden += 1;
+    // The first stands for all of them: what fails tells the trace why.
+    if (this.#hidden === 1 && this.#quiet !== this.#exchange) this.#decider.allows(this.#exchange, item);
+    return false;
   }
 
   told(): void {
@@ -92,4 +101,8 @@ class Listing implements ListRules {
     const details = `${this.#kind} list of ${this.#seen}: ${said} (from ${this.#source})`;
     trace.applied('mcp_authorization', details, this.#hidden === 0 ? 'success' : 'warn');
   }
+}
+
+function quiet({ connection, request, response, attributes, progress, startedAt }: Exchange): EvalContext {
+  return { connection, request, response, attributes, progress, startedAt, trace: null };
 }

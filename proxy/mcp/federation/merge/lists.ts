@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../src/shared/json.ts';
 import type { Exchange } from '../../../exchange/exchange.ts';
+import type { ListRules } from '../../guard/contract.ts';
 import type { Answer } from '../calls/gather.ts';
 import type { Plan } from '../plan.ts';
 import { itemOut, uiOf, withoutUi } from '../rename/items.ts';
@@ -11,7 +12,9 @@ const renamed = new WeakMap<JsonObject, { readonly plan: Plan; readonly items: r
 /** The items of all targets in their order, without those that the client may not see, under the client's names. */
 export function mergedItems(plan: Plan, exchange: Exchange, list: ListRoute, answers: readonly Answer[]): JsonObject[] {
   const merged: JsonObject[] = [];
-  for (const answer of answers) addItems(plan, exchange, list, answer, merged);
+  const rules = plan.rules.list?.(exchange) ?? null;
+  for (const answer of answers) addItems(plan, rules, list, answer, merged);
+  rules?.told();
   return distinct(plan, list) ? withoutDuplicates(list, answers, merged) : merged;
 }
 
@@ -24,14 +27,15 @@ export function distinct(plan: Plan, list: ListRoute): boolean {
 export function permittedList(plan: Plan, exchange: Exchange, list: ListRoute, result: JsonObject): JsonObject | null {
   if (!Array.isArray(result[list.member])) return null;
   const items: JsonObject[] = [];
-  addItems(plan, exchange, list, { target: 0, result }, items);
+  const rules = plan.rules.list?.(exchange) ?? null;
+  addItems(plan, rules, list, { target: 0, result }, items);
+  rules?.told();
   return { ...result, [list.member]: items };
 }
 
-function addItems(plan: Plan, exchange: Exchange, list: ListRoute, answer: Answer, into: JsonObject[]): void {
+function addItems(plan: Plan, rules: ListRules | null, list: ListRoute, answer: Answer, into: JsonObject[]): void {
   const items = renamedItems(plan, list, answer);
-  const { allows } = plan.rules;
-  if (allows === null) {
+  if (rules === null) {
     for (const item of items) into.push(item);
     return;
   }
@@ -41,9 +45,9 @@ function addItems(plan: Plan, exchange: Exchange, list: ListRoute, answer: Answe
     const name = own[i]?.[list.key];
     const item = items[i];
     if (item === undefined || typeof name !== 'string') continue;
-    if (!allows(exchange, { kind: list.item, name, target })) continue;
+    if (!rules.allows({ kind: list.item, name, target })) continue;
     const ui = list.member === 'tools' ? uiOf(own[i] ?? {}) : null;
-    const shown = ui === null || allows(exchange, { kind: 'resource', name: ui, target });
+    const shown = ui === null || rules.allows({ kind: 'resource', name: ui, target });
     into.push(shown ? item : withoutUi(item));
   }
 }

@@ -156,7 +156,7 @@ export function federation(targets: readonly Target[], setup: Setup = {}): Feder
   return new Federation({
     backend: { prefixMode, failureMode, stateful },
     targets,
-    rules: { allows: null },
+    rules: { allows: null, list: null },
     guards: null,
     gateway: { name: 'gw', version: '1' },
     cursorKey: null,

@@ -88,11 +88,28 @@ describe('rules about items', () => {
     const { exchange, messages, policies } = traced();
     const list = rulesOf(allow('mcp.tool.name != "t7"')).list?.(exchange);
     const left = Array.from({ length: 1000 }, (_, i) => tool(`t${i}`)).filter((item) => list?.allows(item));
+    expect(list?.allows({ ...tool('ui://t1'), kind: 'resource' })).toBe(false);
     list?.told();
     expect(left).toHaveLength(999);
     expect(policies).toEqual(['mcp_authorization: tool list of 1000: 1 hidden (from route default/r1)']);
     expect(messages).toHaveLength(1);
+    expect(exchange.attributes.mcp).toBeNull();
     rulesOf(allow('true')).list?.(exchange).told();
     expect(policies.at(-1)).toBe('mcp_authorization: the list is empty');
+  });
+
+  test('tell a trace once why an expression fails for the items of a list', () => {
+    const { exchange, messages } = traced();
+    const list = rulesOf(allow('mcp.tool.name == "now"')).list?.(exchange);
+    for (let i = 0; i < 100; i++) list?.allows({ kind: 'prompt', name: `p${i}`, target: 'time' });
+    list?.told();
+    expect(messages).toMatchObject([
+      { type: 'cel', result: { error: 'no such key: mcp.tool.name' } },
+      {
+        type: 'policy',
+        kind: 'mcp_authorization',
+        result: { details: expect.stringMatching('prompt list of 100: 100 hidden') },
+      },
+    ]);
   });
 });
