@@ -10,6 +10,7 @@ import { openProxy } from './rules/open-proxy.ts';
 import { plainSecret } from './rules/plain-secret.ts';
 import { shadowedRoute } from './rules/shadowed-route.ts';
 import { unattachedPolicy } from './rules/unattached-policy.ts';
+import { unreachableMetadata } from './rules/unreachable-metadata.ts';
 import { unguardedStream } from './rules/unguarded-stream.ts';
 import { unknownName } from './rules/unknown-name.ts';
 import { unsetVariable } from './rules/unset-variable.ts';
@@ -32,6 +33,7 @@ export const lintRules: readonly LintRule[] = [
   unattachedPolicy,
   idleTokenLimit,
   idleMcpPolicy,
+  unreachableMetadata,
   unguardedStream,
   unusedBackend,
 ];

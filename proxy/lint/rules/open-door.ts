@@ -5,6 +5,7 @@ import { isMap, under, type Path } from '../walk.ts';
 /** Logins, and what expressions see of them. */
 const CHECKERS = [
   ['jwtAuth', 'jwt'],
+  ['mcpAuthentication', 'jwt'],
   ['apiKey', 'apiKey'],
   ['basicAuth', 'basicAuth'],
 ] as const;

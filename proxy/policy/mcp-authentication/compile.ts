@@ -3,8 +3,8 @@ import type { Exchange } from '../../exchange/exchange.ts';
 import { Headers } from '../../exchange/headers.ts';
 import { pathOf } from '../../exchange/message.ts';
 import { Patience } from '../../exchange/patience.ts';
-import { type Outcome, next, type PolicyContext, type RequestStep } from '../contract.ts';
-import { errorBody, preflight, wrongMethod } from './answer.ts';
+import type { Outcome, PolicyContext, RequestStep } from '../contract.ts';
+import { answer, errorBody, preflight, wrongMethod } from './answer.ts';
 import type { OwnAddresses } from './metadata.ts';
 import { authorize, requestToken } from './pass-on.ts';
 import { escaped, oauthPlace, type OAuthPlace, publicAddress, resourceMetadataUrl } from './place.ts';
@@ -36,7 +36,7 @@ export function mcpAuthentication(spec: McpOAuth, verify: RequestStep, context: 
     const { base } = publicAddress(exchange, origin);
     const own = { resource: base + escaped(place.at.resource), document: base + escaped(place.at.document) };
     if (place.kind === 'resource') return resourceMetadata(spec, own.resource);
-    if (deps.dryRun !== undefined) return notAsked(exchange, spec.metadataUrl);
+    if (deps.dryRun !== undefined && asksProvider(spec, place)) return notAsked(exchange, spec.metadataUrl);
     return askingProvider(exchange, { kind: place.kind, own, server, context });
   };
 
@@ -90,10 +90,14 @@ async function askingProvider(exchange: Exchange, { kind, own, server, context }
   }
 }
 
-/** Where requests are only explained, nobody is called. */
+function asksProvider({ clientId }: McpOAuth, { kind }: OAuthPlace): boolean {
+  return kind !== 'client-registration' || clientId === undefined;
+}
+
+/** Where requests are only explained, nobody is called; what the provider says would be the answer. */
 function notAsked(exchange: Exchange, target: string): Outcome {
   exchange.trace?.emit({ type: 'policyEvent', kind: KIND, details: { notAsked: target } }, 'warn');
-  return next;
+  return answer('', { status: 200, methods: 'GET' });
 }
 
 const NAMES: Readonly<Record<OAuthPlace['kind'], string>> = {

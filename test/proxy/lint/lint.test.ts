@@ -276,4 +276,30 @@ describe('docs/lint.md', () => {
     ]);
     expect(rows).toEqual(lintRules.map(({ code, severity, summary }) => [code, severity, summary.replaceAll('`', '')]));
   });
+
+  test.each([
+    ['matches: [{path: {pathPrefix: /mcp}}]', '', true],
+    ['matches: [{path: {exact: /mcp}}]', '', true],
+    [
+      'matches: [{path: {pathPrefix: /mcp}}, {path: {pathPrefix: /.well-known/oauth-protected-resource/other}}]',
+      '',
+      true,
+    ],
+    [
+      'matches: [{path: {pathPrefix: /mcp/}}, {path: {pathPrefix: /.well-known/oauth-protected-resource/mcp}}]',
+      '',
+      false,
+    ],
+    ['matches: [{path: {exact: /mcp}}]', `- {matches: [{path: {pathPrefix: /.well-known}}], ${backends}}`, false],
+    ['matches: [{path: {regex: "/m.p"}}]', '', false],
+    ['matches: [{path: {pathPrefix: /}}]', '', false],
+  ])('looks whether clients of MCP find their metadata: %s', async (matches, rest, missed) => {
+    for (const policy of [
+      'mcpAuthentication: {issuer: "https://issuer.test", audiences: [api], resourceMetadata: {}}',
+      'jwtAuth: {issuer: "https://issuer.test", mcp: {}}',
+    ]) {
+      const codes = await codesOf(`{${matches}, policies: {${policy}}, ${backends}}`, rest);
+      expect(codes).toEqual(missed ? ['GW_LINT_MCP_METADATA_UNREACHABLE'] : []);
+    }
+  });
 });
