@@ -1,5 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../../src/shared/json.ts';
-import type { RequestId, RpcFailure, RpcRequest } from '../../message/message.ts';
+import type { RequestId, RpcFailure, RpcMessage, RpcRequest } from '../../message/message.ts';
+import { resultFor } from '../../message/result-fields.ts';
+import { eraOf, LATEST_LEGACY_VERSION, versionsOf } from '../../message/versions.ts';
 import type { Calling, CallSink, Target, TargetCall, TargetConnection, TargetFailure } from '../contract.ts';
 import type { HttpCaller } from '../http-caller.ts';
 import { sendCall } from './call.ts';
@@ -17,9 +19,6 @@ export interface OpenApiOptions {
   readonly maxAnswerBytes: number;
 }
 
-const LATEST_LEGACY = '2025-11-25';
-const LEGACY: ReadonlySet<string> = new Set(['2024-11-05', '2025-03-26', '2025-06-18', LATEST_LEGACY]);
-const MODERN = '2026-07-28';
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
 const CAPABILITIES: JsonObject = { tools: {} };
 
@@ -40,8 +39,9 @@ class OpenApiConnection implements TargetConnection {
     this.#options = options;
   }
 
-  request(message: RpcRequest, call: TargetCall, sink: CallSink): Calling {
+  request(message: RpcRequest, call: TargetCall, client: CallSink): Calling {
     const { id, method, params = {} } = message;
+    const sink = inWordsOf(call.version, method, client);
     switch (method) {
       case 'tools/call':
         return this.#call(message, call, sink);
@@ -66,7 +66,8 @@ class OpenApiConnection implements TargetConnection {
   }
 
   /** The stream is there, and stays silent. */
-  listen(): Calling {
+  listen(_call: TargetCall, sink: CallSink): Calling {
+    sink.onOpen?.();
     return nothingToDo;
   }
 
@@ -80,7 +81,7 @@ class OpenApiConnection implements TargetConnection {
       case 'initialize':
         return { protocolVersion: agreed(params.protocolVersion), ...this.#introduction() };
       case 'server/discover':
-        return { supportedVersions: [MODERN], ...this.#introduction() };
+        return { supportedVersions: versionsOf('modern'), ...this.#introduction() };
       case 'ping':
         return {};
       case 'tools/list':
@@ -126,9 +127,17 @@ class OpenApiConnection implements TargetConnection {
   }
 }
 
+/** Results with what the generation of the client expects of them. */
+function inWordsOf(version: string | null, method: string, sink: CallSink): CallSink {
+  const era = eraOf(version ?? '');
+  const told = (message: RpcMessage): RpcMessage =>
+    message.kind === 'result' ? { ...message, result: resultFor(era, method, message.result) } : message;
+  return { onMessage: (message) => sink.onMessage(told(message)), onEnd: (failure) => sink.onEnd(failure) };
+}
+
 /** The version that a client asks for, where there is one that it can have. */
 function agreed(asked: unknown): string {
-  return typeof asked === 'string' && LEGACY.has(asked) ? asked : LATEST_LEGACY;
+  return typeof asked === 'string' && versionsOf('legacy').includes(asked) ? asked : LATEST_LEGACY_VERSION;
 }
 
 function answer(sink: CallSink, id: RequestId, result: JsonObject): Calling {
