@@ -1,4 +1,5 @@
 import { CHAT_PATH, chatRequest, type LlmCase } from './llm.ts';
+import { callHeaders, callRequest, MCP_PATH, type McpCase } from './mcp.ts';
 import { guarded, manyKeys, manyRules, type PolicyCase } from './policies.ts';
 
 /** One kind of traffic. */
@@ -26,6 +27,8 @@ export interface BenchCase {
   readonly policy?: PolicyCase;
   /** The service is a language model; such a case is for gateways of those, and for the engine with a plain route. */
   readonly llm?: LlmCase;
+  /** The service is an MCP server; such a case is for the engine alone, and for the engine with a plain route. */
+  readonly mcp?: McpCase;
   /** What clients send beside the policy's. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -50,6 +53,12 @@ function chat(llm: LlmCase, stream = false): Omit<BenchCase, 'name' | 'summary'>
 
 /** About 6,000 requests a second from 64 clients. */
 const PAUSE_MS = 10;
+
+function toolCall(): Omit<BenchCase, 'name' | 'summary'> {
+  const mcp = { target: 'one' };
+  const body = callRequest();
+  return { ...PLAIN, path: MCP_PATH, body, bodyBytes: body.length, mcp, headers: callHeaders(mcp) };
+}
 
 export const CASES: readonly BenchCase[] = [
   { ...PLAIN, name: 'small', summary: 'small JSON', path: '/r/0/small' },
@@ -101,4 +110,5 @@ export const CASES: readonly BenchCase[] = [
     summary: 'streamed chat completion by a service of messages, 200 chunks',
     connections: 8,
   },
+  { ...toolCall(), name: 'mcp-call', summary: 'call of a tool of one server, in a session', pauseMs: PAUSE_MS },
 ];

@@ -72,6 +72,7 @@ const LLM_LIMITS = [
   { name: 'llm-chat', limit: 1.4, what: 'the same bodies' },
   { name: 'llm-translate', limit: 2, what: 'bodies of this size' },
   { name: 'llm-stream', limit: 2.5, what: 'as many chunks' },
+  { name: 'mcp-call', limit: 2.5, what: 'the same bodies' },
 ] as const;
 
 /** What the engine has to reach, and what it did. */

@@ -100,13 +100,16 @@ export const SUBJECTS: readonly Subject[] = [
     // In the same rounds as the many routes: on a shared machine the cases before are too long ago to compare with.
     name: 'gwctl-1',
     missing: (benchCase) =>
-      benchCase.routes > 1 || benchCase.policy !== undefined || benchCase.llm !== undefined
+      benchCase.routes > 1 ||
+      benchCase.policy !== undefined ||
+      benchCase.llm !== undefined ||
+      benchCase.mcp !== undefined
         ? undefined
         : 'gwctl has one route in this case',
     start: async (benchCase, around) => {
       const port = await freePort();
       const file = path.join(around.folder, `gwctl-1-${benchCase.name}.yaml`);
-      const { llm: _llm, ...without } = benchCase;
+      const { llm: _llm, mcp: _mcp, ...without } = benchCase;
       const plain = {
         ...without,
         ...(benchCase.policy && { policy: { ...benchCase.policy, policies: benchCase.policy.base } }),
@@ -150,6 +153,7 @@ export const SUBJECTS: readonly Subject[] = [
 /** Policies and language models are measured against the engine without them. */
 function alone(benchCase: BenchCase): string | undefined {
   if (benchCase.llm !== undefined) return 'language models are compared with the plain route of the engine';
+  if (benchCase.mcp !== undefined) return 'MCP servers are compared with the plain route of the engine';
   return benchCase.policy === undefined ? undefined : 'policies are compared with the plain route of the engine';
 }
 
@@ -190,8 +194,9 @@ export function engineConfig(
   );
 }
 
-function backendOf({ llm }: BenchCase, { upstreamPort }: Surroundings): object {
+function backendOf({ llm, mcp }: BenchCase, { upstreamPort }: Surroundings): object {
   const host = `127.0.0.1:${upstreamPort}`;
+  if (mcp !== undefined) return { mcp: { targets: [{ name: mcp.target, mcp: { host: `http://${host}/mcp` } }] } };
   if (llm === undefined) return { host };
   const key = { backendAuth: { key: 'key' } };
   return {
