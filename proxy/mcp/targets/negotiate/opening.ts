@@ -1,15 +1,18 @@
-import type { TargetFailure } from '../contract.ts';
+import type { TargetCall, TargetFailure } from '../contract.ts';
 import type { Peer } from './handshake.ts';
 import type { Relay } from './relay.ts';
 
 /** A handshake under way, for everybody who comes meanwhile. It is given up when they have all left. */
 export class Opening {
   readonly #stop = new AbortController();
-  readonly #met: Promise<Peer | TargetFailure>;
+  /** On whose behalf it is done. */
+  readonly call: TargetCall;
+  readonly met: Promise<Peer | TargetFailure>;
   #waiting = 0;
 
-  constructor(begin: (stop: AbortSignal) => Promise<Peer | TargetFailure>) {
-    this.#met = begin(this.#stop.signal);
+  constructor(call: TargetCall, begin: (stop: AbortSignal) => Promise<Peer | TargetFailure>) {
+    this.call = call;
+    this.met = begin(this.#stop.signal);
   }
 
   async join(relay: Relay): Promise<Peer | TargetFailure> {
@@ -18,7 +21,7 @@ export class Opening {
       this.#waiting -= 1;
       if (this.#waiting === 0) this.cancel();
     };
-    const met = await this.#met;
+    const met = await this.met;
     relay.onCancel = null;
     return met;
   }

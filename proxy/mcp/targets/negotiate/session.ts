@@ -6,7 +6,7 @@ import { withTraceContext } from '../../message/trace-context.ts';
 import { type Era, eraOf, LATEST_LEGACY_VERSION } from '../../message/versions.ts';
 import { withoutClientFeatures } from '../../message/meta.ts';
 import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure, TargetState } from '../contract.ts';
-import { ask, replyTo } from './ask.ts';
+import { attempt, reply } from './ask.ts';
 import { type Hello, helloIn, helloOf, initialized, meet, type Peer } from './handshake.ts';
 import type { Knowledge } from './knowledge.ts';
 import { dropped, explained, refusesEra } from './rejection.ts';
@@ -84,6 +84,7 @@ export class PeerSession implements TargetConnection {
   }
 
   async post(message: RpcNotification | RpcAnswer, call: TargetCall): Promise<TargetFailure | null> {
+    if (this.#opening !== null) await this.#opening.met;
     const peer = this.#peer;
     // The target has heard nothing yet, so there is nothing that this could be about.
     if (peer === null) return null;
@@ -171,7 +172,7 @@ export class PeerSession implements TargetConnection {
       return;
     }
     if (era === 'legacy' || request.method === 'ping') {
-      void this.#connection.post(replyTo(request), inVersion(call, peer));
+      reply(this.#connection, request, inVersion(call, peer));
       return;
     }
     const why = `the target asked ${request.method} in the middle of a call; clients of this version are asked with an input_required result`;
@@ -222,7 +223,7 @@ export class PeerSession implements TargetConnection {
     const sink: CallSink = {
       onMessage: (message) => {
         if (message.kind === 'request' && !this.#parts.options.answers)
-          void this.#connection.post(replyTo(message), inVersion(call, peer));
+          reply(this.#connection, message, inVersion(call, peer));
         else relay.onMessage(message);
       },
       onEnd: (failure) => {
@@ -310,9 +311,13 @@ export class PeerSession implements TargetConnection {
     relay.answer({ kind: 'result', id: message.id, result });
   }
 
-  #meet(errand: Meeting): Promise<Peer | TargetFailure> {
-    this.#opening ??= new Opening((stop) => this.#open(errand, stop));
-    return this.#opening.join(errand.relay);
+  async #meet(errand: Meeting): Promise<Peer | TargetFailure> {
+    const own = this.#opening === null;
+    const opening = (this.#opening ??= new Opening(errand.call, (stop) => this.#open(errand, stop)));
+    const met = await opening.join(errand.relay);
+    // Whoever began it has left, and it broke for that alone.
+    const again = met.kind !== 'peer' && !own && opening.call.exchange.clientGone && !errand.relay.over;
+    return again ? this.#meet(errand) : met;
   }
 
   async #open({ call, era, message }: Meeting, stop: AbortSignal): Promise<Peer | TargetFailure> {
@@ -336,10 +341,10 @@ export class PeerSession implements TargetConnection {
   /** What the client had asked the session to be like. */
   async #restore(call: TargetCall, peer: Peer): Promise<void> {
     const own = inVersion(call, peer);
-    if (this.#level !== null) await ask(this.#connection, { ...this.#level, id: 'gw-level' }, own);
+    if (this.#level !== null) await attempt(this.#connection, { ...this.#level, id: 'gw-level' }, own);
     let count = 0;
     for (const request of this.#subscriptions.values())
-      await ask(this.#connection, { ...request, id: `gw-subscribe-${count++}` }, own);
+      await attempt(this.#connection, { ...request, id: `gw-subscribe-${count++}` }, own);
   }
 
   #remember(message: RpcRequest): void {

@@ -3,7 +3,7 @@ import type { RpcMessage, RpcRequest } from '../../message/message.ts';
 import { metaOf, withMeta, withoutEnvelope } from '../../message/meta.ts';
 import { resultFor } from '../../message/result-fields.ts';
 import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure } from '../contract.ts';
-import { ask } from './ask.ts';
+import { attempt, reply } from './ask.ts';
 import type { Peer } from './handshake.ts';
 import { asDiscovered, has, LOG_LEVEL_META, objectIn, SUBSCRIPTION_META } from './words.ts';
 import type { Relay } from './relay.ts';
@@ -29,7 +29,7 @@ export async function setLevel(
   const level = metaOf(message.params)?.[LOG_LEVEL_META];
   if (level === undefined || objectIn(peer.told ?? {}, 'capabilities')?.['logging'] === undefined) return;
   // The call itself is worth more than its log.
-  await ask(connection, { kind: 'request', id: 'gw-level', method: 'logging/setLevel', params: { level } }, call);
+  await attempt(connection, { kind: 'request', id: 'gw-level', method: 'logging/setLevel', params: { level } }, call);
 }
 
 /** `subscriptions/listen` of a modern client: the stream and the subscriptions of a legacy session, for as long as it lasts. */
@@ -73,8 +73,7 @@ export class Subscription {
         method: 'resources/subscribe',
         params: { uri },
       } as const;
-      const answer = await ask(this.#connection, request, this.#call);
-      if (answer.kind === 'result') subscribed.push(uri);
+      if (await attempt(this.#connection, request, this.#call)) subscribed.push(uri);
     }
     return subscribed;
   }
@@ -84,6 +83,7 @@ export class Subscription {
       onMessage: (message) => {
         if (message.kind === 'notification' && isHonored(message.method, honored))
           this.#tell(message.method, message.params);
+        else if (message.kind === 'request') reply(this.#connection, message, this.#call);
       },
       onEnd: (failure) => this.#ended(failure),
     };
