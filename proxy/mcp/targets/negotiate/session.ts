@@ -115,7 +115,9 @@ export class PeerSession implements TargetConnection {
     else
       void this.#meet(errand).then((met) => {
         if (errand.relay.over) return undefined;
-        return met.kind === 'peer' ? this.#send(errand, met) : endFor(errand.message, errand.relay, met);
+        if (met.kind === 'peer') return this.#send(errand, met);
+        // To a legacy client, a status is about its session.
+        return errand.era === 'modern' ? errand.relay.onEnd(met) : endFor(errand.message, errand.relay, met);
       });
   }
 
