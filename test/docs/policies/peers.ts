@@ -11,6 +11,7 @@ import { connectProxy } from '../../e2e/connect-proxy.ts';
 import { echo, upstream, type Cleanup } from '../../e2e/gateway.ts';
 import { startProvider } from '../../e2e/openid.ts';
 import { answering, type TokenEndpoint, tokenEndpoint } from '../../e2e/token-endpoint.ts';
+import { startEverything } from '../../mcp/everything.ts';
 import { serveRateLimit } from '../../services/envoy.ts';
 import { root } from '../markdown.ts';
 
@@ -34,6 +35,10 @@ export const peers: Readonly<Record<number, (cleanup: Cleanup) => Promise<number
   9006: (cleanup) => running(cleanup, 'examples/external-services/processor.js'),
   /** An agent. */
   9008: async (cleanup) => cleanup.add(await startAgent('/agents/shop')).port,
+  /** A server of MCP with one of everything. */
+  9009: async (cleanup) => cleanup.add(await startEverything()).port,
+  /** Says no to secrets, hides numbers of cards. */
+  9010: (cleanup) => running(cleanup, 'examples/external-services/mcp-guard.js'),
   /** Exchanges tokens of people that it knows. */
   9007: async (cleanup) => (await tokenEndpoint(cleanup, knownPeople)).port,
   /** Two requests for each team. */
