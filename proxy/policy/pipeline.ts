@@ -328,8 +328,9 @@ export function compileBackendPipeline(
 /** Whatever a client or a policy asks for, the agent has one path. */
 function agentPath(agent: AgentCoreBackend, { snapshot }: PolicyDeps): NamedStep {
   const target = agentCoreTarget(agent);
-  const run = ({ request }: Exchange): Outcome => {
+  const run = ({ request, trace }: Exchange): Outcome => {
     request.target = target(request);
+    if (trace !== null) trace.applied('aws', `asks for ${request.target}`);
     return next;
   };
   return { policy: 'aws', stage: null, run, snapshot };

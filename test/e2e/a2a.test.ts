@@ -241,6 +241,41 @@ describe('the card of an agent', () => {
     expect(await card()).toMatchObject({ status, body: 'oh' });
   });
 
+  test('that a call gives leads to the gateway too', async () => {
+    const inner = { name: 'n', url: 'http://inner:1/agents/shop/rpc', signatures: [{}] };
+    const agent = cleanup.add(
+      await upstream((request, response) => {
+        const card = request.url?.endsWith('/card') === true ? inner : { jsonrpc: '2.0', id: 1, result: inner };
+        response.setHeader('content-type', 'application/json').end(JSON.stringify(card));
+      }),
+    );
+    const { port } = await gateway(
+      `[{matches: [{path: {pathPrefix: /shop}}], policies: {a2a: {}, urlRewrite: {path: {prefix: /agents/shop}}},
+        backends: [{host: "127.0.0.1:${agent.port}"}]}]`,
+    );
+    const headers = { host: 'g.example', 'content-type': 'application/json' };
+    const body = '{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}';
+    const called = await ask(port(80), '/shop/rpc', { method: 'POST', body, headers });
+    expect(JSON.parse(called.body)).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      result: { name: 'n', url: 'http://g.example/shop/rpc' },
+    });
+    const got = await ask(port(80), '/shop/v1/card', { headers });
+    expect(JSON.parse(got.body)).toEqual({ name: 'n', url: 'http://g.example/shop/rpc' });
+  });
+
+  test('that a call does not give is an error as it is', async () => {
+    const text = '{"jsonrpc":"2.0","id":1,"error":{"code":-32007,"message":"none"}}';
+    const { port, logged } = await served((_, response) =>
+      response.setHeader('content-type', 'application/json').end(text),
+    );
+    const headers = { 'content-type': 'application/json' };
+    const { body } = await ask(port(80), '/', { method: 'POST', body: '{"method":"GetExtendedAgentCard"}', headers });
+    expect(body).toBe(text);
+    await logged('a2a.method=GetExtendedAgentCard', 'a2a.response.error_code=-32007');
+  });
+
   test('that is cut becomes a refusal', async () => {
     const { card } = await served((_, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('{"url":');

@@ -17,18 +17,40 @@ export interface CardPlace {
 const SUFFIX = /\/\.well-known\/agent(?:-card)?\.json$/;
 
 /** Null when the request asks for no card. To be asked before the backend's own policies are done with the request. */
-export function cardPlaceOf({ request, clientTarget, clientAuthority, matchedPath }: Exchange): CardPlace | null {
+export function cardPlaceOf(exchange: Exchange): CardPlace | null {
+  const { request, clientTarget, matchedPath } = exchange;
   if (request.method !== 'GET') return null;
   const sent = pathOf(request.target);
   if (!SUFFIX.test(sent)) return null;
   const asked = pathOf(clientTarget);
-  const scheme = schemeOf(request.headers.get('x-forwarded-proto')) ?? request.scheme;
   return {
-    origin: `${scheme}://${clientAuthority}`,
+    origin: originOf(exchange),
     publicPath: SUFFIX.test(asked) ? asked.replace(SUFFIX, '') : '',
     agentPath: sent.replace(SUFFIX, ''),
     prefix: matchedPath?.kind === 'pathPrefix' ? replaced(normalPrefix(matchedPath.value), asked, sent) : null,
   };
+}
+
+/** For a card that a call gives: what both paths end with is the agent's own, the rest is where it stands. */
+export function callPlaceOf(exchange: Exchange): CardPlace {
+  const asked = segments(exchange.clientTarget);
+  const sent = segments(exchange.request.target);
+  while (asked.length > 0 && sent.length > 0 && asked.at(-1) === sent.at(-1)) {
+    asked.pop();
+    sent.pop();
+  }
+  const path = (parts: readonly string[]): string => parts.map((part) => `/${part}`).join('');
+  return { origin: originOf(exchange), publicPath: path(asked), agentPath: path(sent), prefix: null };
+}
+
+function segments(target: string): string[] {
+  return pathOf(target)
+    .split('/')
+    .filter((part) => part !== '');
+}
+
+function originOf({ request, clientAuthority }: Exchange): string {
+  return `${schemeOf(request.headers.get('x-forwarded-proto')) ?? request.scheme}://${clientAuthority}`;
 }
 
 /** The first proxy before this one knows what the client used. */

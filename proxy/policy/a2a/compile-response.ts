@@ -9,8 +9,9 @@ import { holdResponse } from '../../exchange/held-response.ts';
 import type { HttpResponse } from '../../exchange/message.ts';
 import { refuse, type Refusal } from '../../exchange/refusal.ts';
 import type { PolicyContext, ResponseStep } from '../contract.ts';
-import { rewriteCard } from './card.ts';
+import { type RewrittenCard, rewriteCard, rewriteCardResult } from './card.ts';
 import type { CardPlace } from './card-place.ts';
+import { isJson } from './content-type.ts';
 import { watchAnswer } from './watch.ts';
 
 /** Headers of a card that are of its bytes as the agent wrote them. */
@@ -26,17 +27,16 @@ const OF_BYTES = [
 
 /** Makes addresses in cards the gateway's own, and reads along in answers. */
 export function a2aResponse(spec: A2a, context: PolicyContext): ResponseStep {
-  const { maxBufferSize } = context.deps;
   return (exchange, response) => {
-    if (!exchange.answeredByUpstream) return null;
+    // Nobody has been asked where requests are only explained.
+    if (!exchange.answeredByUpstream || context.deps.dryRun !== undefined) return null;
     // `as`: nothing else is remembered under it.
     const place = exchange.recall(spec) as CardPlace | undefined;
-    if (place !== undefined) return answerCard({ exchange, response, place }, context);
     const facts = exchange.attributes.a2a;
-    if (facts === null) return null;
-    watchAnswer(response, facts, maxBufferSize);
-    if (exchange.trace !== null) tellAtEnd(exchange, facts);
-    return null;
+    if (facts === null) return place === undefined ? null : answerCard({ exchange, response, place }, context);
+    if (place === undefined || response.status !== 200 || !isJson(response.headers.get('content-type')))
+      return watch({ exchange, response, facts }, context);
+    return answerCall({ exchange, response, place }, facts, context);
   };
 }
 
@@ -54,23 +54,43 @@ function answerCard(answer: CardAnswer, context: PolicyContext): null | Promise<
   return null;
 }
 
-async function moveCard(
+async function moveCard(answer: CardAnswer, context: PolicyContext): Promise<Refusal | null> {
+  const read = await readText(answer, context);
+  if (typeof read !== 'string') return read;
+  const card = rewriteCard(read, answer.place);
+  if (card.kind === 'card') return put(answer, card, context);
+  answer.exchange.trace?.applied('a2a', `${card.problem} (from ${context.source})`, 'error');
+  return failed(card.problem);
+}
+
+/** A call that gives a card. When it fails instead, the answer says why. */
+async function answerCall(answer: CardAnswer, facts: A2aFacts, context: PolicyContext): Promise<Refusal | null> {
+  const read = await readText(answer, context);
+  if (typeof read !== 'string') return read;
+  const card = (facts.bare ? rewriteCard : rewriteCardResult)(read, answer.place);
+  if (card.kind === 'card') put(answer, card, context);
+  else answer.exchange.trace?.skipped('a2a', card.problem);
+  return watch({ ...answer, facts }, context);
+}
+
+function put(
   { exchange, response, place }: CardAnswer,
-  { deps, source }: PolicyContext,
-): Promise<Refusal | null> {
-  const read = await readText(exchange, response, deps);
-  if (typeof read !== 'string') {
-    exchange.trace?.applied('a2a', `agent card: ${read.message} (from ${source})`, 'error');
-    return read;
-  }
-  const card = rewriteCard(read, place);
-  if (card.kind === 'unusable') {
-    exchange.trace?.applied('a2a', `${card.problem} (from ${source})`, 'error');
-    return failed(card.problem);
-  }
+  { text, urls }: RewrittenCard & { readonly kind: 'card' },
+  { source }: PolicyContext,
+): null {
   for (const name of OF_BYTES) response.headers.remove(name);
-  response.body = new BufferedBody(Buffer.from(card.text));
-  exchange.trace?.applied('a2a', `agent card: ${card.urls} addresses lead to ${place.origin} (from ${source})`);
+  response.body = new BufferedBody(Buffer.from(text));
+  exchange.trace?.applied('a2a', `agent card: ${urls} addresses lead to ${place.origin} (from ${source})`);
+  return null;
+}
+
+interface CallAnswer extends Pick<CardAnswer, 'exchange' | 'response'> {
+  readonly facts: A2aFacts;
+}
+
+function watch({ exchange, response, facts }: CallAnswer, { deps }: PolicyContext): null {
+  watchAnswer(response, facts, deps.maxBufferSize);
+  if (exchange.trace !== null) tellAtEnd(exchange, facts);
   return null;
 }
 
@@ -78,7 +98,17 @@ function failed(problem: string): Refusal {
   return refuse(503, 'UpstreamFailure', `processing failed: ${problem}`);
 }
 
+/** The whole body as text; it stays in its place. */
 async function readText(
+  { exchange, response }: CardAnswer,
+  { deps, source }: PolicyContext,
+): Promise<string | Refusal> {
+  const read = await readBody(exchange, response, deps);
+  if (typeof read !== 'string') exchange.trace?.applied('a2a', `agent card: ${read.message} (from ${source})`, 'error');
+  return read;
+}
+
+async function readBody(
   exchange: Exchange,
   response: HttpResponse,
   limits: PolicyContext['deps'],
@@ -95,6 +125,7 @@ async function readText(
     collected.rest.cancel();
     return failed(`the agent card is longer than ${maxBufferSize} bytes`);
   }
+  response.body = collected.body;
   try {
     const { bytes } = collected.body;
     return new TextDecoder().decode(coding === null ? bytes : await decoded(bytes, coding, maxBufferSize));

@@ -7,9 +7,9 @@ import { bodyRefusal, Patience } from '../../exchange/patience.ts';
 import { peekBody } from '../../exchange/peek.ts';
 import type { Outcome, PolicyContext, RequestStep } from '../contract.ts';
 import { next } from '../contract.ts';
-import { cardPlaceOf } from './card-place.ts';
+import { callPlaceOf, cardPlaceOf } from './card-place.ts';
 import { isJson } from './content-type.ts';
-import { methodLabel, operationOf } from './methods.ts';
+import { asksForCard, methodLabel, operationOf } from './methods.ts';
 
 const MAX_METHOD = 128;
 
@@ -18,6 +18,7 @@ export function a2aRequest(spec: A2a, context: PolicyContext): RequestStep {
   const { source, deps } = context;
   const begin = (exchange: Exchange, facts: A2aFacts): Outcome => {
     exchange.attributes.a2a = facts;
+    if (asksForCard(facts.method)) exchange.remember(spec, callPlaceOf(exchange));
     exchange.onEnd(() => count(context, facts));
     if (exchange.trace !== null) exchange.trace.applied('a2a', `calls ${facts.method} (from ${source})`);
     return next;

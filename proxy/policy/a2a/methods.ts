@@ -36,6 +36,11 @@ export function operationOf(method: string, path: string): string | null {
   return null;
 }
 
+/** Whether what comes of it is a card. */
+export function asksForCard(method: string): boolean {
+  return method === 'GetExtendedAgentCard' || method === 'agent/getAuthenticatedExtendedCard';
+}
+
 /** A label with few values, whatever clients write. */
 export function methodLabel(method: string): string {
   return KNOWN.has(method) ? method : 'other';
