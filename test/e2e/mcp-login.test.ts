@@ -185,6 +185,27 @@ test('a strict client is sent to the provider itself, where nothing is done in i
   expect(identity.asked.some((line) => line.startsWith('POST /tenant/reg'))).toBe(true);
 });
 
+test.each([
+  ['alice', 'alice'],
+  ['bob', undefined],
+] as const)('the section `mcp` has the same login, and its rules know who it was (for %s)', async (allowed, seen) => {
+  const identity = cleanup.add(await startIdentity(KEYCLOAK));
+  const behind = cleanup.add(await upstream(server));
+  const gateway = cleanup.add(
+    await startGateway(`gateways: {default: {port: 80}}
+mcp:
+  targets: [{name: one, mcp: {host: "http://127.0.0.1:${behind.port}/mcp"}}]
+  policies:
+    mcpAuthentication: {issuer: "${identity.issuer}", audiences: [${AUDIENCE}], provider: {keycloak: {}}, resourceMetadata: {scopesSupported: [mcp]}}
+    mcpAuthorization: {rules: ['jwt.sub == "${allowed}"']}
+`),
+  );
+  const memory = new Memory();
+  const url = new URL(`http://127.0.0.1:${gateway.port(80)}/mcp`);
+  const listed = await withOld(url, memory);
+  expect(typeof listed === 'string' ? 'alice' : undefined).toBe(seen);
+});
+
 test('a client whose token has run out gets another one by the way that it knows', async () => {
   const { url } = await site(
     ENTRA,
