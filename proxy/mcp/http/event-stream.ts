@@ -16,8 +16,9 @@ export class EventStream {
   readonly #feeding = new Set<Calling>();
   readonly #gone: () => void;
   #paused = false;
+  #stopped = false;
 
-  /** `gone` is called once when the stream ends otherwise than by `end`: nobody reads any more. */
+  /** `gone` is called once when the stream ends otherwise than by `end`. */
   constructor(gone: () => void = () => {}) {
     this.#gone = gone;
     this.#body.onCancel = () => this.#stop();
@@ -59,6 +60,12 @@ export class EventStream {
     this.#body.end();
   }
 
+  /** Ends the stream and what feeds it. */
+  close(): void {
+    this.#body.end();
+    this.#stop();
+  }
+
   /** Whoever owns the response has no use for the stream. */
   abandon(): void {
     this.#body.cancel();
@@ -83,6 +90,8 @@ export class EventStream {
   }
 
   #stop(): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
     const feeding = [...this.#feeding];
     this.#feeding.clear();
     for (const calling of feeding) calling.cancel();

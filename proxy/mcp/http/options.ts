@@ -1,4 +1,5 @@
 import type { Clock } from '../../exchange/wait.ts';
+import type { StreamRelay } from './sse/relay.ts';
 import type { SseStreams } from './sse/streams.ts';
 
 /** What the client's side of one MCP backend needs to know. */
@@ -9,4 +10,6 @@ export interface McpHttpOptions {
   readonly dnsRebindingProtection: boolean;
   /** Of clients with the older transport; one for each backend, as long as its sessions. */
   readonly streams: SseStreams;
+  /** To the streams of other data threads; none where there is one thread. */
+  readonly relay?: StreamRelay | undefined;
 }

@@ -39,14 +39,15 @@ class Answer implements Feed {
   constructor(stream: SseStream, request: RpcRequest) {
     this.#stream = stream;
     this.#request = request;
+    stream.began();
   }
 
   onMessage(message: RpcMessage): void {
     if (this.over) return;
     this.#stream.events.message(message);
     if (message.kind !== 'result' && message.kind !== 'error') return;
-    this.#end();
     if (message.kind === 'result' && this.#request.method === 'initialize') listen(this.#stream);
+    this.#end();
   }
 
   onEnd(failure: TargetFailure | null): void {
@@ -59,6 +60,7 @@ class Answer implements Feed {
   #end(): void {
     this.over = true;
     if (this.calling !== null) this.#stream.events.fed(this.calling);
+    this.#stream.finished();
   }
 }
 

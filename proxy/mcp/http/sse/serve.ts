@@ -1,16 +1,21 @@
-import { randomUUID } from 'node:crypto';
-
 import type { Exchange } from '../../../exchange/exchange.ts';
 import { queryOf, type HttpResponse } from '../../../exchange/message.ts';
 import type { Refusal } from '../../../exchange/refusal.ts';
 import type { ClientCall, McpSessions } from '../../session/contract.ts';
 import { agreeVersion, legacyVersionOf } from '../agree-version.ts';
-import { EventStream } from '../event-stream.ts';
 import type { McpHttpOptions } from '../options.ts';
 import { readMessage } from '../read-message.ts';
-import { accepted, invalidVersionHeader, mcpRefusal, methodNotAllowed, sessionUnknown } from '../refusals.ts';
+import {
+  accepted,
+  failureAnswer,
+  invalidVersionHeader,
+  mcpRefusal,
+  methodNotAllowed,
+  sessionUnknown,
+} from '../refusals.ts';
 import { dispatch } from './dispatch.ts';
-import type { SseStream } from './streams.ts';
+import type { StreamRelay } from './relay.ts';
+import { streamIdOf, threadOf, type SseStream } from './streams.ts';
 
 /** The transport of 2024-11-05: a stream of events, and an address for messages that the stream tells. */
 export function serveSse(
@@ -28,19 +33,13 @@ export function serveSse(
   }
 }
 
-function open(exchange: Exchange, sessions: McpSessions, { streams }: McpHttpOptions): HttpResponse | Refusal {
+function open(exchange: Exchange, sessions: McpSessions, options: McpHttpOptions): HttpResponse | Refusal {
   const version = legacyVersionOf(exchange.request.headers);
   if (version === undefined) return invalidVersionHeader;
   const opening: ClientCall = { exchange, era: 'legacy', version };
   const session = sessions.begin(opening);
   if ('reason' in session) return session;
-  const id = randomUUID();
-  const events = new EventStream(() => {
-    streams.delete(id);
-    // The session ends with the stream whatever targets say to it, and nobody is there to be told.
-    session.close(opening).catch(() => {});
-  });
-  streams.add({ id, session, events, opening });
+  const { id, events } = options.streams.open(streamIdOf(options.relay?.thread ?? 0), session, opening);
   exchange.onClientGone(() => events.abandon());
   exchange.onEnd(() => events.abandon());
   events.event('endpoint', addressFor(exchange.clientTarget, id));
@@ -56,15 +55,34 @@ async function post(exchange: Exchange, options: McpHttpOptions): Promise<HttpRe
   const { request } = exchange;
   const id = new URLSearchParams(queryOf(request.target)).get('sessionId');
   if (id === null || id === '') return mcpRefusal(422, 'sessionId is missing in the query');
-  if (options.streams.find(id) === undefined) return sessionUnknown;
+  const there = placeOf(id, options);
+  if (there === null) return sessionUnknown;
   const read = await readMessage(exchange, options);
   if (read.kind === 'refused') return read.refusal;
   if (legacyVersionOf(request.headers) === undefined) return invalidVersionHeader;
   const agreed = agreeVersion(request.headers, read);
   if (agreed.kind === 'refused') return agreed.refusal;
-  // It may have gone while the message was read.
-  const stream: SseStream | undefined = options.streams.find(id);
-  if (stream === undefined) return sessionUnknown;
-  dispatch(stream, agreed.message, { exchange, era: 'legacy', version: agreed.version });
-  return accepted();
+  const { message, version } = agreed;
+  if (there.kind === 'here') {
+    // It may have gone while the message was read.
+    if (there.stream.events.over) return sessionUnknown;
+    dispatch(there.stream, message, { exchange, era: 'legacy', version });
+    return accepted();
+  }
+  const call = { exchange, trace: null, headers: request.headers, version };
+  const failure = await there.relay.send(message, call, { thread: there.thread, id });
+  return failure === null ? accepted() : failureAnswer(failure, { id: null, era: 'legacy' });
+}
+
+type There =
+  | { readonly kind: 'here'; readonly stream: SseStream }
+  | { readonly kind: 'elsewhere'; readonly relay: StreamRelay; readonly thread: number };
+
+/** Null for a stream that nobody can have. */
+function placeOf(id: string, { streams, relay }: McpHttpOptions): There | null {
+  const stream = streams.find(id);
+  if (stream !== undefined) return { kind: 'here', stream };
+  const thread = threadOf(id);
+  if (relay === undefined || thread === null || thread === relay.thread) return null;
+  return { kind: 'elsewhere', relay, thread };
 }

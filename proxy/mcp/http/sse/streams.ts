@@ -1,32 +1,89 @@
+import { randomUUID } from 'node:crypto';
+
+import type { LastingState } from '../../../policy/contract.ts';
 import type { ClientCall, McpSession } from '../../session/contract.ts';
-import type { EventStream } from '../event-stream.ts';
+import { EventStream } from '../event-stream.ts';
 
 /** A client with the older transport: its session lasts as long as its stream. */
-export interface SseStream {
+export class SseStream {
   readonly id: string;
   readonly session: McpSession;
   readonly events: EventStream;
   /** The request that opened the stream. */
   readonly opening: ClientCall;
+  #underWay = 0;
+  #leaving = false;
+
+  constructor(parts: { id: string; session: McpSession; opening: ClientCall; gone: () => void }) {
+    this.id = parts.id;
+    this.session = parts.session;
+    this.opening = parts.opening;
+    this.events = new EventStream(parts.gone);
+  }
+
+  /** A request of the client waits for its answer on the stream. */
+  began(): void {
+    this.#underWay += 1;
+  }
+
+  finished(): void {
+    this.#underWay -= 1;
+    if (this.#leaving) this.leave();
+  }
+
+  /** Ends when nothing is under way. */
+  leave(): void {
+    this.#leaving = true;
+    if (this.#underWay === 0) this.events.close();
+  }
 }
 
 /** The open streams of one MCP backend in one data thread, by the id that messages to them carry. */
-export class SseStreams {
+export class SseStreams implements LastingState {
   readonly #streams = new Map<string, SseStream>();
 
   get size(): number {
     return this.#streams.size;
   }
 
-  add(stream: SseStream): void {
-    this.#streams.set(stream.id, stream);
-  }
-
-  delete(id: string): void {
-    this.#streams.delete(id);
+  open(id: string, session: McpSession, opening: ClientCall): SseStream {
+    const gone = (): void => {
+      this.#streams.delete(id);
+      // The session ends with the stream whatever targets say to it, and nobody is there to be told.
+      session.close(opening).catch(() => {});
+    };
+    const stream = new SseStream({ id, session, opening, gone });
+    this.#streams.set(id, stream);
+    return stream;
   }
 
   find(id: string): SseStream | undefined {
     return this.#streams.get(id);
   }
+
+  /** Messages to the streams would not be found any more: clients have to open others. */
+  retired(): void {
+    for (const stream of this.#streams.values()) stream.leave();
+  }
+
+  close(): Promise<void> {
+    for (const { events } of this.#streams.values()) events.close();
+    return Promise.resolve();
+  }
+}
+
+/** The last digits of an id name the data thread that has the stream. */
+const THREAD_DIGITS = 3;
+
+/** A UUID, most of whose digits are random. */
+export function streamIdOf(thread: number): string {
+  const digits = thread.toString(16).padStart(THREAD_DIGITS, '0');
+  return digits.length > THREAD_DIGITS ? randomUUID() : `${randomUUID().slice(0, -THREAD_DIGITS)}${digits}`;
+}
+
+const STREAM_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Null for what is no id. */
+export function threadOf(id: string): number | null {
+  return STREAM_ID.test(id) ? Number.parseInt(id.slice(-THREAD_DIGITS), 16) : null;
 }

@@ -1,7 +1,14 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+
 import { describe, expect, test } from '@jest/globals';
+
+import { streamRelay } from '../../../../proxy/mcp/http/sse/relay.ts';
+import { SseStreams } from '../../../../proxy/mcp/http/sse/streams.ts';
+import { ThreadRelay } from '../../../../proxy/mcp/session/relay/thread-relay.ts';
+import type { Peers } from '../../../../proxy/supervisor/data-plane.ts';
 
 import { harness, INITIALIZE, post, type Harness } from './harness.ts';
 
@@ -127,5 +134,76 @@ describe('the older transport', () => {
     }
     expect(gw.options.streams.size).toBe(0);
     expect(gw.session.notes).toHaveLength(1000);
+  });
+
+  test('lets its clients go when their backend is another one, after what is under way', async () => {
+    const { gw, stream, url } = await opened();
+    await using _ = gw;
+    await post(url, INITIALIZE);
+    gw.session.onRequest = () => {};
+    await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow' } });
+    gw.options.streams.retired();
+    expect(gw.options.streams.size).toBe(1);
+    gw.session.sinks.get(1)?.onMessage({ kind: 'result', id: 1, result: { last: true } });
+    await stream.until('"last":true');
+    await gw.idle();
+    expect(gw.options.streams.size).toBe(0);
+    expect(gw.session.notes.toSorted()).toEqual(['cancelled listen', 'closed']);
+  });
+
+  test('lets its clients go when the thread ends', async () => {
+    const { gw } = await opened();
+    await using _ = gw;
+    await gw.options.streams.close();
+    await gw.idle();
+    expect(gw.session.notes).toEqual(['closed']);
+  });
+});
+
+/** Data threads as the control thread introduces them to each other. */
+function threads(count: number): ThreadRelay[] {
+  const met = Array.from({ length: count }, (): ((port: MessagePort) => void)[] => []);
+  return Array.from({ length: count }, (_, thread) => {
+    const peers: Peers = {
+      meet(other) {
+        const { port1, port2 } = new MessageChannel();
+        if (met[other] === undefined) port2.close();
+        for (const listener of met[other] ?? []) listener(port2);
+        return port1;
+      },
+      onMet: (listener) => void met[thread]?.push(listener),
+    };
+    return new ThreadRelay({ process: 'p', thread }, peers);
+  });
+}
+
+describe('the older transport in several threads', () => {
+  test('finds the stream of another thread, with what is known of the client', async () => {
+    const relays = threads(2);
+    const [one, other] = await Promise.all(
+      relays.map((relay) => {
+        const streams = new SseStreams();
+        return harness({ streams, relay: streamRelay(relay, '/mcp', streams) });
+      }),
+    );
+    if (one === undefined || other === undefined) throw new Error('no threads');
+    await using _one = one;
+    await using _other = other;
+    one.session.onRequest = ({ id, method }, sink) => sink.onMessage({ kind: 'result', id, result: { of: method } });
+    const stream = await open(one);
+    const url = new URL(stream.address, other.url);
+    expect((await post(url, INITIALIZE, { 'x-team': 'a' })).status).toBe(202);
+    await stream.until('"of":"initialize"');
+    expect(one.session.calls[0]?.exchange.request.headers.get('x-team')).toBe('a');
+    expect((await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' })).status).toBe(202);
+    expect(one.session.posted).toHaveLength(1);
+    expect(other.session.calls).toHaveLength(0);
+    expect((await post(url, '{')).status).toBe(400);
+    stream.leave();
+    await one.idle();
+    expect((await post(url, INITIALIZE)).status).toBe(404);
+    const forged = new URL(url.href.replace(/...$/, 'fff'));
+    expect((await post(forged, INITIALIZE)).status).toBe(404);
+    await Promise.all(relays.map((relay) => relay.close()));
   });
 });

@@ -1,0 +1,83 @@
+import type { OwnedStore } from '../../session/relay/owned-sessions.ts';
+import type { ThreadRelay } from '../../session/relay/thread-relay.ts';
+import type { RpcAnswer, RpcMessage, RpcNotification, RpcRequest } from '../../message/message.ts';
+import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure } from '../../targets/contract.ts';
+import { dispatch } from './dispatch.ts';
+import type { SseStream, SseStreams } from './streams.ts';
+
+/** The way of a message to a stream that another data thread has: connections are shared out among the threads. */
+export interface StreamRelay {
+  /** This thread. */
+  readonly thread: number;
+  /** Resolves to null when the message was taken there. */
+  send(
+    message: RpcMessage,
+    call: TargetCall,
+    to: { readonly thread: number; readonly id: string },
+  ): Promise<TargetFailure | null>;
+}
+
+/** Streams are offered to other threads like sessions, under a name of their own. */
+export function streamRelay(relay: ThreadRelay, backend: string, streams: SseStreams): StreamRelay {
+  const place = `${backend} over server-sent events`;
+  relay.offer(place, offered(streams));
+  return {
+    thread: relay.self.thread,
+    send(message, call, { thread, id }) {
+      const owner = { ...relay.self, thread };
+      const stream: TargetConnection | null = relay.connect(owner, { backend: place, session: id, target: '' });
+      if (stream === null || thread === relay.self.thread) return Promise.resolve(forgotten);
+      if (message.kind !== 'request') return stream.post(message, call);
+      return new Promise((resolve) => stream.request(message, call, { onMessage() {}, onEnd: resolve }));
+    },
+  };
+}
+
+const forgotten: TargetFailure = { kind: 'forgotten', message: 'session not found' };
+
+function offered(streams: SseStreams): OwnedStore {
+  return {
+    find(id) {
+      const stream = streams.find(id);
+      return stream === undefined ? null : { close() {}, connection: () => new OfferedStream(stream) };
+    },
+    hold: () => () => {},
+    remove: () => null,
+  };
+}
+
+const nothingUnderWay: Calling = { cancel() {}, pause() {}, resume() {} };
+
+/** A stream as other threads see it: it takes messages, and their answers go to its client. */
+class OfferedStream implements TargetConnection {
+  readonly state = null;
+  readonly #stream: SseStream;
+
+  constructor(stream: SseStream) {
+    this.#stream = stream;
+  }
+
+  request(message: RpcRequest, call: TargetCall, sink: CallSink): Calling {
+    this.#take(message, call);
+    sink.onEnd(null);
+    return nothingUnderWay;
+  }
+
+  post(message: RpcNotification | RpcAnswer, call: TargetCall): Promise<TargetFailure | null> {
+    this.#take(message, call);
+    return Promise.resolve(null);
+  }
+
+  listen(_call: TargetCall, sink: CallSink): Calling {
+    sink.onEnd({ kind: 'unsupported', message: 'the stream is its own' });
+    return nothingUnderWay;
+  }
+
+  close(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  #take(message: RpcMessage, { exchange, version }: TargetCall): void {
+    dispatch(this.#stream, message, { exchange, era: 'legacy', version });
+  }
+}
