@@ -11,12 +11,12 @@ export class Federation {
   }
 
   /**
-   * For the handshake of a client (`identify` makes the id), for a session that another thread began (`states`, `id`), or
+   * For the handshake of a client (`identify` makes the id), for a session that another thread began (`states` or `connect`, `id`), or
    * for one request alone (none of them). Nothing is sent before the first message.
    */
   open(parts: Partial<Omit<SessionParts, 'plan'>> = {}): FederatedSession | Refusal {
     if (this.plan.targets.length === 0 && !this.plan.failOpen) return refuse(503, 'MCP', 'no backends configured');
-    const { states = null, id = null, identify = null } = parts;
-    return new FederatedSession({ plan: this.plan, states, id, identify });
+    const { states = null, id = null, identify = null, connect = null } = parts;
+    return new FederatedSession({ plan: this.plan, states, id, identify, connect });
   }
 }

@@ -29,6 +29,8 @@ export interface SessionParts {
   readonly id: string | null;
   /** Makes the id once all targets have answered `initialize`; null without sessions. */
   readonly identify: ((members: readonly MemberState[]) => string) | null;
+  /** Conversations of another thread, by the name of the target; null where this thread has its own. */
+  readonly connect: ((target: string) => TargetConnection) | null;
 }
 
 /** A request that the client waits for. */
@@ -43,7 +45,9 @@ export class FederatedSession implements McpSession, Members {
   readonly #connections: (TargetConnection | null)[];
   readonly #states: readonly (TargetState | null)[] | null;
   readonly #identify: SessionParts['identify'];
+  readonly #connect: SessionParts['connect'];
   readonly #waiting = new Map<RequestId, Waiting>();
+  readonly #streams = new Set<Waiting>();
   #plan: Plan;
   #id: string | null;
   #version: string | null = null;
@@ -54,6 +58,7 @@ export class FederatedSession implements McpSession, Members {
     this.#states = parts.states;
     this.#id = parts.id;
     this.#identify = parts.identify;
+    this.#connect = parts.connect;
     this.#connections = parts.plan.targets.map(() => null);
   }
 
@@ -82,12 +87,13 @@ export class FederatedSession implements McpSession, Members {
   }
 
   connection(target: number): TargetConnection | TargetFailure {
-    const open = this.#connections[target];
+    const open = this.#closed ? null : this.#connections[target];
     if (open !== null && open !== undefined) return open;
     const to = this.#plan.targets[target];
     if (to === undefined || this.#closed) return { kind: 'broken', message: 'the session has ended' };
     try {
-      return (this.#connections[target] = to.connect(this.#states?.[target] ?? null));
+      const opened = this.#connect?.(to.name) ?? to.connect(this.#states?.[target] ?? null);
+      return (this.#connections[target] = opened);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       return { kind: 'refused', status: 500, message: `target ${to.name} cannot be set up: ${reason}` };
@@ -114,13 +120,16 @@ export class FederatedSession implements McpSession, Members {
   }
 
   listen(call: ClientCall, sink: CallSink): Calling {
-    return new MergedStream(this, call, sink).start();
+    const stream = new MergedStream(this, call, sink, () => this.#streams.delete(waiting));
+    const waiting: Waiting = { calling: () => stream, sink };
+    this.#streams.add(waiting);
+    return stream.start();
   }
 
   async close(call: ClientCall | null): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    for (const { calling } of this.#waiting.values()) calling()?.cancel();
+    for (const waiting of [...this.#waiting.values(), ...this.#streams]) stop(waiting);
     const ends = this.#connections.map((connection, target) =>
       connection?.close(call === null ? null : targetCall(this, target, call, forwarded(call))),
     );
@@ -190,11 +199,16 @@ export class FederatedSession implements McpSession, Members {
   #forget(id: unknown): void {
     if (typeof id !== 'string' && typeof id !== 'number') return;
     const waiting = this.#waiting.get(id);
-    const calling = waiting?.calling() ?? null;
-    if (waiting === undefined || calling === null) return;
-    calling.cancel();
-    waiting.sink.onEnd(null);
+    if (waiting !== undefined) stop(waiting);
   }
+}
+
+/** Nothing more comes, and nobody is to blame. */
+function stop({ calling, sink }: Waiting): void {
+  const own = calling();
+  if (own === null) return;
+  own.cancel();
+  sink.onEnd(null);
 }
 
 function nobody(message: RpcRequest, sink: CallSink): Calling {

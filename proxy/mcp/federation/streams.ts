@@ -13,6 +13,7 @@ export class MergedStream implements Calling {
   readonly #members: Members;
   readonly #call: ClientCall;
   readonly #sink: CallSink;
+  readonly #over: () => void;
   readonly #open = new Map<number, Calling>();
   #left: number;
   #clean = false;
@@ -21,10 +22,11 @@ export class MergedStream implements Calling {
   #paused = false;
   #done = false;
 
-  constructor(members: Members, call: ClientCall, sink: CallSink) {
+  constructor(members: Members, call: ClientCall, sink: CallSink, over: () => void) {
     this.#members = members;
     this.#call = call;
     this.#sink = sink;
+    this.#over = over;
     this.#left = members.plan.targets.length;
   }
 
@@ -41,6 +43,7 @@ export class MergedStream implements Calling {
       calling.cancel();
     }
     this.#open.clear();
+    this.#over();
   }
 
   pause(): void {

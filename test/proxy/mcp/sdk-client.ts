@@ -44,7 +44,7 @@ export class SessionTransport implements Transport {
   #sink(): CallSink {
     return {
       // The SDK validates what it gets.
-      onMessage: (message) => this.onmessage?.(toWire(message) as unknown as JSONRPCMessage),
+      onMessage: (message) => this.onmessage?.(toWire(message) as JSONRPCMessage),
       onEnd: () => {},
     };
   }

@@ -14,27 +14,41 @@ export function sdkTarget(name: string, server: () => Connectable): Target {
   return { name, transport: 'streamable', connect: () => new SdkConnection(server()) };
 }
 
-/** The server's end of the wire. Messages that belong to a request come with it, others on the stream of the server. */
-class SdkConnection implements TargetConnection, Transport {
-  readonly state = null;
+/** The server's end of the wire. */
+class Wire implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   onclose?: () => void;
-  readonly #calls = new Map<RequestId, CallSink>();
-  readonly #streams = new Set<CallSink>();
-  readonly #ready: Promise<void>;
+  readonly #send: (message: RpcMessage, related: RequestId | undefined) => void;
 
-  constructor(server: Connectable) {
-    this.#ready = server.connect(this);
+  constructor(send: (message: RpcMessage, related: RequestId | undefined) => void) {
+    this.#send = send;
   }
 
   async start(): Promise<void> {}
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    this.#toGateway(fromWire(message), options?.relatedRequestId);
+    this.#send(fromWire(message), options?.relatedRequestId);
+  }
+
+  async close(): Promise<void> {
+    this.onclose?.();
+  }
+}
+
+/** Messages that belong to a request come with it, others on the stream of the server. */
+class SdkConnection implements TargetConnection {
+  readonly state = null;
+  readonly #wire = new Wire((message, related) => this.#toGateway(message, related));
+  readonly #calls = new Map<RequestId, CallSink>();
+  readonly #streams = new Set<CallSink>();
+  readonly #ready: Promise<void>;
+
+  constructor(server: Connectable) {
+    this.#ready = server.connect(this.#wire);
   }
 
   async close(): Promise<null> {
-    this.onclose?.();
+    await this.#wire.close();
     return null;
   }
 
@@ -56,7 +70,7 @@ class SdkConnection implements TargetConnection, Transport {
 
   #toServer(message: RpcMessage): void {
     // The SDK validates what it gets.
-    void this.#ready.then(() => this.onmessage?.(toWire(message) as unknown as JSONRPCMessage));
+    void this.#ready.then(() => this.#wire.onmessage?.(toWire(message) as JSONRPCMessage));
   }
 
   #toGateway(message: RpcMessage, related: RequestId | undefined): void {

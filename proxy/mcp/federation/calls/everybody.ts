@@ -66,7 +66,9 @@ function finishOnly(
 }
 
 async function merge(session: Handshake, fan: FanOut, route: Route | undefined): Promise<void> {
-  const headers = await guardedHeaders(fan);
+  const looked = fan.members.plan.guards?.looksAt(fan.message.method, 'request') === true;
+  // Without processors the targets are asked at once.
+  const headers = looked ? await guardedHeaders(fan) : forwarded(fan.call);
   if (headers === null || fan.done) return;
   const result = await merged(session, fan, route, headers);
   if (result === null) return;
@@ -81,10 +83,9 @@ async function guardedHeaders(fan: FanOut): Promise<Headers | null> {
   const { guards, naming } = fan.members.plan;
   const { method } = fan.message;
   const headers = forwarded(fan.call);
-  if (guards?.looksAt(method, 'request') !== true) return headers;
   const { exchange } = fan.call;
-  const outcome = await guards.request({ exchange, method, targets: naming.targets, headers }, null);
-  if (outcome.kind === 'pass') return headers;
+  const outcome = await guards?.request({ exchange, method, targets: naming.targets, headers }, null);
+  if (outcome === undefined || outcome.kind === 'pass') return headers;
   fan.error(outcome.error);
   return null;
 }

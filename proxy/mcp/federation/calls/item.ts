@@ -88,6 +88,9 @@ function callOwned(item: ItemCall, subject: Subject, owned: Owned & { readonly g
   const { members, message, call } = item;
   const { naming, guards } = members.plan;
   const { target } = owned;
+  const { mcp } = call.exchange.attributes;
+  if (mcp !== null)
+    mcp.item = { kind: subject.kind, name: owned.name, target: members.plan.targets[target]?.name ?? '' };
   const { method } = message;
   const finish = naming.addresses
     ? (result: JsonObject): JsonObject | null =>

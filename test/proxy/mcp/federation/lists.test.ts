@@ -1,8 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Script } from './scripted.ts';
-import { answered, ask, ScriptedTarget, session } from './scripted.ts';
+import { answered, ask, call, Client, ScriptedTarget, session } from './scripted.ts';
 
-const tools = (...names: string[]): Script => (seen) => seen.answer({ tools: names.map((name) => ({ name })) });
+const tools =
+  (...names: string[]): Script =>
+  (seen) =>
+    seen.answer({ tools: names.map((name) => ({ name })) });
 
 /** Pages of two, of tools `t0`, `t1`, …; a cursor is the number of the next. */
 function paged(count: number): Script {
@@ -24,7 +27,7 @@ describe('merged lists', () => {
 
   test('rename addresses of resources, templates and user interfaces', async () => {
     const on = session([
-      new ScriptedTarget('a', ({ message, answer: _, ...seen }) => {
+      new ScriptedTarget('a', ({ message, sink }) => {
         const results = {
           'tools/list': {
             tools: [{ name: 't', _meta: { ui: { resourceUri: 'ui://f' }, 'ui/resourceUri': 'ui://f', other: 1 } }],
@@ -32,7 +35,7 @@ describe('merged lists', () => {
           'resources/list': { resources: [{ uri: 'file:///x', name: 'x' }] },
           'resources/templates/list': { resourceTemplates: [{ uriTemplate: 'file:///{p}', name: 'p' }] },
         };
-        seen.sink.onMessage({ kind: 'result', id: message.id, result: Reflect.get(results, message.method) });
+        sink.onMessage({ kind: 'result', id: message.id, result: Reflect.get(results, message.method) });
       }),
       new ScriptedTarget('b', (seen) => seen.error(-32601, 'Method not found')),
     ]);
@@ -194,12 +197,16 @@ describe('cached lists', () => {
     const targets = Array.from({ length: count }, (_, i) => new ScriptedTarget(`t${i}`, handshake));
     const on = session(targets);
     await answered(on, 'initialize', { protocolVersion: '2025-11-25' });
-    return { on, targets, asked: () => targets.map((target) => target.methods().filter((m) => m === 'tools/list').length) };
+    return {
+      on,
+      targets,
+      asked: () => targets.map((target) => target.methods().filter((m) => m === 'tools/list').length),
+    };
   }
 
   test('serve while the session hears of changes, until one is told', async () => {
     const { on, targets, asked } = await begun(2);
-    on.listen({ ...(await import('./scripted.ts')).call() }, { onMessage() {}, onEnd() {} });
+    on.listen(call(), new Client());
     const first = await answered(on, 'tools/list');
     expect(await answered(on, 'tools/list')).toEqual(first);
     expect(asked()).toEqual([1, 1]);
@@ -215,19 +222,23 @@ describe('cached lists', () => {
     expect(asked()).toEqual([2, 2]);
   });
 
-  test('are dropped when the list changes while it is on its way', async () => {
-    const { on, targets, asked } = await begun(2);
-    const { call, Client } = await import('./scripted.ts');
+  test('are not kept when the list changes while it is on its way', async () => {
+    const targets = ['a', 'b'].map(
+      (name) =>
+        new ScriptedTarget(name, (seen) =>
+          name === 'a' && seen.message.method === 'tools/list' ? undefined : handshake(seen),
+        ),
+    );
+    const on = session(targets);
+    await answered(on, 'initialize', { protocolVersion: '2025-11-25' });
     on.listen(call(), new Client());
-    const late = targets[0];
-    if (late === undefined) throw new Error('no target');
-    late.connect = () => {
-      throw new Error('not again');
-    };
-    await answered(on, 'tools/list');
-    targets[0]?.streams[0]?.notify('notifications/tools/list_changed');
-    targets[0]?.streams[0]?.notify('notifications/prompts/list_changed');
-    await answered(on, 'tools/list');
-    expect(asked()).toEqual([2, 1]);
+    for (let asked = 1; asked <= 2; asked++) {
+      const { client } = ask(on, 'tools/list');
+      targets[0]?.streams[0]?.notify('notifications/tools/list_changed');
+      targets[0]?.seen.at(-1)?.answer({ tools: [] });
+      await client.ended;
+      expect(targets[0]?.seen).toHaveLength(1 + asked);
+    }
+    expect(targets[1]?.seen).toHaveLength(2);
   });
 });
