@@ -110,6 +110,7 @@ export class InFlight implements Progress {
     const resolved = this.backend?.resolved;
     if (resolved === undefined) return null;
     if (this.llm !== null) return { name: resolved.name, type: 'ai', protocol: 'llm' };
+    if (resolved.kind === 'mcp') return { name: resolved.name, type: 'mcp', protocol: 'mcp' };
     const protocol = this.backend?.isAgent === true ? 'a2a' : 'http';
     return { name: resolved.name, type: backendType(resolved.kind), protocol };
   }

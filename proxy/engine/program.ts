@@ -89,6 +89,11 @@ export class BackendProgram {
     return this.pipeline.effective.values.a2a !== undefined;
   }
 
+  /** Numbers of messages to MCP servers under the route. */
+  mcpMessage(labels: Parameters<RouteSeries['mcp']>[0]): ReturnType<RouteSeries['mcp']> {
+    return this.#series.mcp(labels);
+  }
+
   /** Numbers of a model under the route. */
   model(provider: string, requested: string, answered: string): GenAiSeries {
     return this.#series.model(provider, requested, answered);

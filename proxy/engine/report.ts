@@ -2,6 +2,8 @@ import type { Reason } from '../exchange/refusal.ts';
 import { splitAuthority } from '../exchange/message.ts';
 import type { Delivery } from '../exchange/transport.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import { isKnownMethod } from '../mcp/message/methods.ts';
+import { resourceType } from '../telemetry/mcp-fields.ts';
 import type { AccessRecord } from '../telemetry/access-fields.ts';
 import type { InFlight } from './in-flight.ts';
 import { settleLlm } from './llm-report.ts';
@@ -13,6 +15,7 @@ const TIMEOUTS: ReadonlySet<number> = new Set([408, 504]);
 export function finish(flight: InFlight, delivery: Delivery): void {
   flight.runtime.live.delete(flight);
   settleLlm(flight);
+  countMcp(flight);
   flight.accountAttempt(flight.outcome(delivery));
   flight.exchange.ended();
   flight.endedAt = performance.now();
@@ -25,6 +28,16 @@ export function finish(flight: InFlight, delivery: Delivery): void {
   const error = errorOf(flight, delivery);
   const severity = error !== null || status >= 500 ? 'error' : status >= 400 ? 'warn' : 'info';
   trace.emit({ type: 'requestFinished', status, error }, severity);
+}
+
+/** Streams and ends of sessions have no method and are not counted. */
+function countMcp({ exchange, backend }: InFlight): void {
+  const facts = exchange.attributes.mcp;
+  if (facts === null || facts.methodName === null) return;
+  const { item } = facts;
+  const method = isKnownMethod(facts.methodName) ? facts.methodName : 'OTHER';
+  const name = item === null || item.kind === 'task' ? '' : item.name;
+  backend?.mcpMessage([method, resourceType(facts), item?.target ?? '', name]).add(1);
 }
 
 /** The status that the client saw. */
@@ -107,6 +120,7 @@ function recordOf(flight: InFlight, delivery: Delivery, durationMs: number): Acc
     protocol: protocolOf(flight),
     llm: flight.llm?.facts,
     a2a: exchange.attributes.a2a ?? undefined,
+    mcp: exchange.attributes.mcp ?? undefined,
     retryAttempt: flight.retries,
     error: errorOf(flight, delivery) ?? undefined,
     reason: reasonOf(flight, delivery),
@@ -117,6 +131,7 @@ function recordOf(flight: InFlight, delivery: Delivery, durationMs: number): Acc
 /** What is spoken to the backend; undefined before anything is. */
 function protocolOf({ llm, backend, protocol }: InFlight): string | undefined {
   if (llm !== null) return 'llm';
+  if (backend !== null && backend.mcp !== null) return 'mcp';
   if (protocol === '') return undefined;
   return backend?.isAgent === true ? 'a2a' : protocol;
 }

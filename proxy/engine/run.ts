@@ -1,5 +1,6 @@
 import { messageOf } from '../../src/shared/errors.ts';
 import type { ConnectionFacts } from '../exchange/connection.ts';
+import { McpFacts } from '../exchange/mcp-facts.ts';
 import { Exchange } from '../exchange/exchange.ts';
 import { applyForwardedHeaders } from '../exchange/forwarded.ts';
 import { stripRequestHopByHop } from '../exchange/hop-by-hop.ts';
@@ -240,6 +241,7 @@ async function serveServers(flight: InFlight, backend: BackendProgram, mcp: McpB
     if (outcome.kind === 'respond') return respondedBy(flight, outcome.policy, outcome.response);
   }
   recordRequestBody(flight);
+  exchange.attributes.mcp = new McpFacts();
   const answered = await mcp.serve(exchange);
   if ('reason' in answered) return flight.refuse(answered);
   exchange.answeredByUpstream = true;

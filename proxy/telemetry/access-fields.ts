@@ -1,7 +1,9 @@
 import type { A2aFacts } from '../exchange/a2a-facts.ts';
+import type { McpFacts } from '../exchange/mcp-facts.ts';
 import type { LlmFacts } from '../exchange/llm-facts.ts';
 import type { Reason } from '../exchange/refusal.ts';
 import { AGENT_FIELDS } from './agent-fields.ts';
+import { MCP_FIELDS } from './mcp-fields.ts';
 import { MODEL_FIELDS } from './model-fields.ts';
 
 /** What the access log tells of one request (or one proxied TCP connection); absent values are left out of the line. */
@@ -39,6 +41,8 @@ export interface AccessRecord {
   readonly llm?: LlmFacts | undefined;
   /** The call of an agent, when it was one. */
   readonly a2a?: A2aFacts | undefined;
+  /** The message to MCP servers, when it was one. */
+  readonly mcp?: McpFacts | undefined;
   /** The last retry that was made; 0 or absent when there was none. */
   readonly retryAttempt?: number | undefined;
   readonly error?: string | undefined;
@@ -83,13 +87,16 @@ const AFTER_MODELS: readonly AccessField[] = [
 export const ACCESS_FIELDS: readonly AccessField[] = [
   ...BEFORE_MODELS,
   ...AGENT_FIELDS,
+  ...MCP_FIELDS,
   ...MODEL_FIELDS,
   ...AFTER_MODELS,
 ];
 
-const SPECIAL_KEYS: ReadonlySet<string> = new Set([...AGENT_FIELDS, ...MODEL_FIELDS].map(([key]) => key));
+const SPECIAL_KEYS: ReadonlySet<string> = new Set(
+  [...AGENT_FIELDS, ...MCP_FIELDS, ...MODEL_FIELDS].map(([key]) => key),
+);
 
-/** Those that requests have which are no calls of agents or language models: most of them are asked for no more. */
+/** Those that requests have which are no calls of agents, MCP servers or language models: most of them are asked for no more. */
 export function plainFields(fields: readonly AccessField[]): readonly AccessField[] {
   return fields.filter(([key]) => !SPECIAL_KEYS.has(key));
 }

@@ -55,8 +55,8 @@ export class AccessLog {
     this.#plainFields = plainFields(this.#fields);
   }
 
-  #fieldsOf({ llm, a2a }: AccessRecord): readonly AccessField[] {
-    return llm === undefined && a2a === undefined ? this.#plainFields : this.#fields;
+  #fieldsOf({ llm, a2a, mcp }: AccessRecord): readonly AccessField[] {
+    return llm === undefined && a2a === undefined && mcp === undefined ? this.#plainFields : this.#fields;
   }
 
   #text(record: AccessRecord, additions: readonly Attribute[]): string {

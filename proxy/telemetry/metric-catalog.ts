@@ -128,6 +128,13 @@ export const trafficMetrics = {
     'phase',
     'action',
   ]),
+  mcpRequests: counter('mcp_requests_total', 'Messages to MCP servers', [
+    'method',
+    'resource_type',
+    'server',
+    'resource',
+    ...ROUTE_LABELS,
+  ]),
   a2aRequests: counter('a2a_requests_total', 'Calls of agents', ['method', 'outcome']),
   telemetryExport: counter('telemetry_export_items_total', 'Spans and log records for receivers of OTLP', [
     'signal',

@@ -141,6 +141,11 @@ export class RouteSeries {
     return series;
   }
 
+  /** Messages to MCP servers; labels that say nothing are empty. */
+  mcp(labels: readonly [method: string, resourceType: string, server: string, resource: string]): Counter {
+    return this.#metrics.counter('mcpRequests', [...labels.map(orUnknown), ...this.#labels]);
+  }
+
   /** `backend` is empty when none was chosen. */
   backend(backend: string, protocol: string): BackendSeries {
     return memo(

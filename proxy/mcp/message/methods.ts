@@ -17,6 +17,19 @@ const MODERN_METHODS: ReadonlySet<string> = new Set([
   'tasks/cancel',
 ]);
 
+/** Messages that the older versions know beside them. */
+const LEGACY_METHODS: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'notifications/initialized',
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+]);
+
 /** Which parameter `Mcp-Name` repeats. */
 const NAME_FIELDS: ReadonlyMap<string, 'name' | 'uri' | 'taskId'> = new Map([
   ['tools/call', 'name'],
@@ -35,6 +48,11 @@ const NAME_FIELDS: ReadonlyMap<string, 'name' | 'uri' | 'taskId'> = new Map([
  */
 export function isModernMethod(method: string): boolean {
   return MODERN_METHODS.has(method);
+}
+
+/** Whether any version has a message of clients of this name. */
+export function isKnownMethod(method: string): boolean {
+  return MODERN_METHODS.has(method) || LEGACY_METHODS.has(method);
 }
 
 /** The item that a request is about; null where the method has none, undefined where the request does not name it. */

@@ -1,0 +1,69 @@
+import type { JsonObject } from '../../../src/shared/json.ts';
+import { isJsonObject } from '../../../src/shared/json.ts';
+import type { McpFacts } from '../../exchange/mcp-facts.ts';
+import type { RpcAnswer, RpcMessage, RpcNotification, RpcRequest } from '../message/message.ts';
+import type { CallSink, Calling, TargetFailure } from '../targets/contract.ts';
+import type { ClientCall, McpSession } from './contract.ts';
+
+/** A session whose messages are noted where expressions, logs and metrics read. */
+export class FollowedSession implements McpSession {
+  readonly #session: McpSession;
+
+  constructor(session: McpSession) {
+    this.#session = session;
+  }
+
+  get id(): string | null {
+    return this.#session.id;
+  }
+
+  request(message: RpcRequest, call: ClientCall, sink: CallSink): Calling {
+    const facts = this.#note(message, call);
+    if (facts === null) return this.#session.request(message, call, sink);
+    if (message.method === 'tools/call') facts.arguments = objectIn(message.params, 'arguments');
+    return this.#session.request(message, call, {
+      onMessage: (each) => {
+        noteAnswer(facts, each, message);
+        // The session has an id from its first answer on.
+        facts.sessionId = this.#session.id;
+        sink.onMessage(each);
+      },
+      onEnd: (failure) => sink.onEnd(failure),
+    });
+  }
+
+  post(message: RpcNotification | RpcAnswer, call: ClientCall): Promise<TargetFailure | null> {
+    this.#note(message, call);
+    return this.#session.post(message, call);
+  }
+
+  listen(call: ClientCall, sink: CallSink): Calling {
+    this.#note(null, call);
+    return this.#session.listen(call, sink);
+  }
+
+  close(call: ClientCall): Promise<void> {
+    this.#note(null, call);
+    return this.#session.close(call);
+  }
+
+  #note(message: RpcMessage | null, { exchange }: ClientCall): McpFacts | null {
+    const facts = exchange.attributes.mcp;
+    if (facts === null) return null;
+    facts.sessionId = this.#session.id;
+    if (message !== null && 'method' in message) facts.methodName = message.method;
+    return facts;
+  }
+}
+
+/** The answer as the client gets it. */
+function noteAnswer(facts: McpFacts, message: RpcMessage, { id, method }: RpcRequest): void {
+  if (message.kind === 'error' && (message.id === id || message.id === null))
+    facts.error = { code: message.error.code, message: message.error.message };
+  else if (message.kind === 'result' && message.id === id && method === 'tools/call') facts.result = message.result;
+}
+
+function objectIn(params: JsonObject | undefined, name: string): JsonObject | null {
+  const value = params?.[name];
+  return isJsonObject(value) ? value : null;
+}
