@@ -1,6 +1,7 @@
 import type { ConfigError, ConfigStatus, ConfigDifference } from '../../src/admin/protocol/status.ts';
 import type { ProcessConfig } from '../../src/config/ir/index.ts';
 import { GwError, messageOf } from '../../src/shared/errors.ts';
+import { Secret } from '../../src/shared/secret.ts';
 import type { ReadConfig } from './config-provider.ts';
 
 interface Rejected {
@@ -87,12 +88,28 @@ function issuesOf(error: unknown): ConfigError[] {
   });
 }
 
+/** Where the file has what the model has elsewhere. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  'config.mcpSessions.key': 'config.session.key',
+  'config.mcpSessions.ttlMs': 'config.mcp.sessionTtl',
+};
+
 /** Paths of the values that differ, two levels deep. */
 function changedKeys(before: unknown, after: unknown, path: string): string[] {
-  if (JSON.stringify(before) === JSON.stringify(after)) return [];
-  if (!isPlain(before) || !isPlain(after) || path.split('.').length > 2) return [path];
+  if (comparable(before) === comparable(after)) return [];
+  if (!isPlain(before) || !isPlain(after) || path.split('.').length > 2) return [WRITTEN[path] ?? path];
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...keys].flatMap((key) => changedKeys(before[key], after[key], `${path}.${key}`));
+}
+
+/** A text that is never shown: secrets stand in it. */
+function comparable(value: unknown): string | undefined {
+  return value instanceof Secret
+    ? value.reveal()
+    : JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, key, shown: unknown) {
+        const own = this[key];
+        return own instanceof Secret ? own.reveal() : shown;
+      });
 }
 
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
