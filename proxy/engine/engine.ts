@@ -387,6 +387,7 @@ const noMcpThread: McpThread = {
   owner: { process: '0000000000000000', thread: 0 },
   gateway: { name: 'gw', version: '' },
   environment: {},
+  peers: { meet: nobodyServes, onMet() {} },
   runtime: nobodyServes,
   unattended: nobodyServes,
 };

@@ -16,9 +16,11 @@ import { compileCallGuards } from '../mcp/guard/guards.ts';
 import { compileItemRules } from '../mcp/guard/rules.ts';
 import type { McpHttpOptions } from '../mcp/http/options.ts';
 import { serveMcp } from '../mcp/http/serve.ts';
+import { streamRelay } from '../mcp/http/sse/relay.ts';
 import { SseStreams } from '../mcp/http/sse/streams.ts';
 import { SessionIds, type SessionOwner } from '../mcp/session/id.ts';
 import { BackendSessions, type KeptConversation } from '../mcp/session/sessions.ts';
+import { ThreadRelay } from '../mcp/session/relay/thread-relay.ts';
 import { SessionStore } from '../mcp/session/store.ts';
 import type { Target } from '../mcp/targets/contract.ts';
 import { negotiating } from '../mcp/targets/negotiate/target.ts';
@@ -33,6 +35,7 @@ import type { Live } from '../resources/contract.ts';
 import type { PolicyContext, PolicyDeps } from '../policy/contract.ts';
 import { definitionKey } from '../policy/definition-key.ts';
 import type { Effective } from '../policy/effective.ts';
+import type { Peers } from '../supervisor/data-plane.ts';
 import type { BackendProgram } from './program.ts';
 import { TargetCaller, type TargetCallerDeps } from './target-caller.ts';
 
@@ -40,6 +43,7 @@ import { TargetCaller, type TargetCallerDeps } from './target-caller.ts';
 export interface McpThread extends TargetCallerDeps {
   readonly owner: SessionOwner;
   readonly gateway: GatewayFacts;
+  readonly peers: Peers;
   /** Of the gateway's process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -78,6 +82,7 @@ export class McpBackend {
       cursorKey: sessions.key === undefined ? null : Buffer.from(sessions.key.reveal(), 'hex'),
     });
     const kept = keptOf(backend, compiler);
+    const relay = deps.stores.get('relay of mcp', () => new ThreadRelay(thread.owner, thread.peers));
     this.#sessions = new BackendSessions({
       federation,
       ids: new SessionIds({
@@ -86,13 +91,15 @@ export class McpBackend {
         targets: backend.targets.map(({ name }) => name),
       }),
       store: kept.store,
-      owner: thread.owner,
+      relay,
+      backend: backend.key,
     });
     this.#options = {
       limitBytes: deps.maxBufferSize,
       clock: deps.clock,
       dnsRebindingProtection: backend.dnsRebindingProtection,
       streams: kept.streams,
+      relay: streamRelay(relay, backend.key, kept.streams),
     };
   }
 

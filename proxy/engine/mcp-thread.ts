@@ -13,6 +13,7 @@ export function mcpThreadOf(init: DataPlaneInit, runtime: () => Runtime): McpThr
     owner: { process: processNameOf(init.shared.ticketSecret), thread: init.threadIndex },
     gateway: { name: 'gw', version: init.version },
     environment: process.env,
+    peers: init.peers,
     runtime,
     unattended: (request: HttpRequest) => new Exchange(request, nobody, nowhere, null),
   };

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/shared/json.ts';
 import type { Secret } from '../../../src/shared/secret.ts';
@@ -14,7 +14,7 @@ export interface SessionFacts {
 
 /** One data thread of one gateway process. */
 export interface SessionOwner {
-  /** See `processNameOf`. */
+  /** See `process-name.ts`. */
   readonly process: string;
   readonly thread: number;
 }
@@ -121,12 +121,6 @@ export class SessionIds {
       return 'unknown';
     }
   }
-}
-
-/** The same in every data thread of a process, and in no other process. */
-export function processNameOf(ticketSecret: SharedArrayBuffer): string {
-  const secret = Buffer.from(new Uint8Array(ticketSecret));
-  return createHash('sha256').update('mcp sessions of ').update(secret).digest('hex').slice(0, 16);
 }
 
 function readable(id: string): string | 'undecodable' {

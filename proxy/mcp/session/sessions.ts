@@ -1,19 +1,24 @@
 import type { Refusal } from '../../exchange/refusal.ts';
 import type { Federation } from '../federation/federation.ts';
-import type { FederatedSession, MemberState } from '../federation/session.ts';
+import type { FederatedSession, MemberState, SessionParts } from '../federation/session.ts';
 import type { RpcAnswer, RpcNotification, RpcRequest } from '../message/message.ts';
-import type { CallSink, Calling, TargetFailure } from '../targets/contract.ts';
+import type { CallSink, Calling, TargetConnection, TargetFailure } from '../targets/contract.ts';
 import type { ClientCall, McpSession, McpSessions } from './contract.ts';
+import { FollowedSession } from './followed.ts';
 import { LoneConversation } from './lone.ts';
-import type { SessionFacts, SessionIds, SessionOwner } from './id.ts';
-import type { KeptSession, SessionStore } from './store.ts';
+import type { SessionIds, SessionOwner } from './id.ts';
+import type { OwnedSession } from './relay/owned-sessions.ts';
+import type { ThreadRelay } from './relay/thread-relay.ts';
+import type { SessionStore } from './store.ts';
 
 export interface BackendSessionsOptions {
   readonly federation: Federation;
   readonly ids: SessionIds;
   readonly store: SessionStore<KeptConversation>;
-  /** This data thread. */
-  readonly owner: SessionOwner;
+  /** Of this data thread. */
+  readonly relay: ThreadRelay;
+  /** Key of the backend. */
+  readonly backend: string;
 }
 
 /** The sessions of one MCP backend under one configuration; those that are kept are its predecessor's too. */
@@ -37,48 +42,54 @@ export class BackendSessions implements McpSessions {
       return id;
     };
     const session = federation.open({ identify });
-    if (!('reason' in session)) opened = session;
-    return session;
+    if ('reason' in session) return session;
+    opened = session;
+    return new FollowedSession(session);
   }
 
   alone(): McpSession | Refusal {
     const session = this.#options.federation.open();
-    return 'reason' in session ? session : new LoneConversation(session);
+    return 'reason' in session ? session : new FollowedSession(new LoneConversation(session));
   }
 
   find(id: string): McpSession | 'undecodable' | 'unknown' {
-    const { federation, ids, store, owner } = this.#options;
+    const { federation, ids, store } = this.#options;
     const kept = store.find(id);
-    if (kept !== null) return kept.under(federation.plan);
+    if (kept !== null) return new FollowedSession(kept.under(federation.plan));
     const facts = ids.decode(id);
     if (typeof facts === 'string') return facts;
     // Programs and event streams are in the thread that began them.
-    if (facts.owner !== null) return 'unknown';
-    void owner;
-    return this.#resumed(id, facts);
+    if (facts.owner !== null) return this.#relayed(id, facts.owner);
+    const { states } = facts;
+    return this.#goOn(id, { states: federation.plan.targets.map(({ name }) => states.get(name) ?? null) });
   }
 
-  #resumed(id: string, { states }: SessionFacts): McpSession | 'unknown' {
+  #relayed(id: string, owner: SessionOwner): McpSession | 'unknown' {
+    const { relay, backend } = this.#options;
+    if (!relay.reaches(owner)) return 'unknown';
+    return this.#goOn(id, { connect: (target) => relay.connect(owner, { backend, session: id, target }) });
+  }
+
+  #goOn(id: string, parts: Partial<Pick<SessionParts, 'states' | 'connect'>>): McpSession | 'unknown' {
     const { federation, store } = this.#options;
-    const session = federation.open({
-      id,
-      states: federation.plan.targets.map(({ name }) => states.get(name) ?? null),
-    });
+    const session = federation.open({ id, ...parts });
     if ('reason' in session) return 'unknown';
     const kept = new KeptConversation(session, id, store);
     store.keep(id, kept);
-    return kept;
+    return new FollowedSession(kept);
   }
 
   #idOf(members: readonly MemberState[]): string {
-    const { ids, owner } = this.#options;
+    const { ids, relay, backend, store } = this.#options;
     const states = new Map(members.map(({ target, state }) => [target, state]));
-    return ids.encode(states, members.some(({ state }) => state === null) ? owner : null);
+    if (members.every(({ state }) => state !== null)) return ids.encode(states, null);
+    relay.offer(backend, store);
+    return ids.encode(states, relay.self);
   }
 }
 
 /** A session that is kept: it does not lie idle while something of it is under way. */
-export class KeptConversation implements McpSession, KeptSession {
+export class KeptConversation implements McpSession, OwnedSession {
   readonly id: string;
   readonly #session: FederatedSession;
   readonly #store: SessionStore<KeptConversation>;
@@ -95,8 +106,14 @@ export class KeptConversation implements McpSession, KeptSession {
     return this;
   }
 
+  connection(target: string): TargetConnection | null {
+    const at = this.#session.plan.targets.findIndex(({ name }) => name === target);
+    const connection = at === -1 ? null : this.#session.connection(at);
+    return connection === null || 'kind' in connection ? null : connection;
+  }
+
   request(message: RpcRequest, call: ClientCall, sink: CallSink): Calling {
-    return this.#held(sink, (held) => this.#session.request(message, call, held));
+    return this.#held('call', sink, (held) => this.#session.request(message, call, held));
   }
 
   post(message: RpcNotification | RpcAnswer, call: ClientCall): Promise<TargetFailure | null> {
@@ -104,7 +121,7 @@ export class KeptConversation implements McpSession, KeptSession {
   }
 
   listen(call: ClientCall, sink: CallSink): Calling {
-    return this.#held(sink, (held) => this.#session.listen(call, held));
+    return this.#held('stream', sink, (held) => this.#session.listen(call, held));
   }
 
   /** By the client, or, without a call, because nobody uses it any more. */
@@ -113,8 +130,8 @@ export class KeptConversation implements McpSession, KeptSession {
     return this.#session.close(call);
   }
 
-  #held(sink: CallSink, begin: (sink: CallSink) => Calling): Calling {
-    const release = this.#store.hold(this.id);
+  #held(what: 'call' | 'stream', sink: CallSink, begin: (sink: CallSink) => Calling): Calling {
+    const release = this.#store.hold(this.id, what);
     const calling = begin({
       onMessage: (message) => sink.onMessage(message),
       onEnd: (failure) => {

@@ -22,7 +22,9 @@ interface Entry<S> {
   lastUsed: number;
   /** Calls under way and open streams: as long as there are some, the session is not idle. */
   holds: number;
-  /** To be closed when the last hold is released. */
+  /** Those of them that end by themselves. */
+  calls: number;
+  /** To be closed when the last call has ended. */
   leaving: boolean;
 }
 
@@ -45,7 +47,7 @@ export class SessionStore<S extends KeptSession> implements LastingState {
     const before = this.remove(id);
     if (before !== session) before?.close();
     if (this.#entries.size >= this.#options.max) this.#evict();
-    this.#entries.set(id, { session, lastUsed: this.#options.clock.now(), holds: 0, leaving: false });
+    this.#entries.set(id, { session, lastUsed: this.#options.clock.now(), holds: 0, calls: 0, leaving: false });
     this.#reapLater();
   }
 
@@ -57,18 +59,24 @@ export class SessionStore<S extends KeptSession> implements LastingState {
     return entry.session;
   }
 
-  /** Keeps the session from lying idle until what is returned is called. */
-  hold(id: string): () => void {
+  /**
+   * Keeps the session from lying idle until what is returned is called. A `stream` may be open for as long as its client
+   * likes: a session that has to go does not wait for it.
+   */
+  hold(id: string, what: 'call' | 'stream'): () => void {
     const entry = this.#entries.get(id);
     if (entry === undefined) return () => {};
+    const calls = what === 'call' ? 1 : 0;
     entry.holds += 1;
+    entry.calls += calls;
     let held = true;
     return () => {
       if (!held) return;
       held = false;
       entry.holds -= 1;
+      entry.calls -= calls;
       if (this.#entries.get(id) !== entry) return;
-      if (entry.leaving && entry.holds === 0) this.#drop(id, entry);
+      if (entry.leaving && entry.calls === 0) this.#drop(id, entry);
       else this.#touch(id, entry);
     };
   }
@@ -83,7 +91,7 @@ export class SessionStore<S extends KeptSession> implements LastingState {
   /** The backend is gone, or is another one: calls under way may finish. */
   retired(): void {
     for (const [id, entry] of this.#entries) {
-      if (entry.holds === 0) this.#drop(id, entry);
+      if (entry.calls === 0) this.#drop(id, entry);
       else entry.leaving = true;
     }
   }

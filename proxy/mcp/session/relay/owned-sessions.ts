@@ -91,23 +91,23 @@ class Visitor {
     }
     const call = arrived(message.call);
     if (message.kind === 'close') void this.#close(id, at, () => connection.close(call));
-    else if (message.kind === 'listen') this.#begin(id, at, (sink) => connection.listen(call, sink));
-    else this.#say({ id, at, connection, call }, message.text);
+    else if (message.kind === 'listen') this.#begin(message, 'stream', (sink) => connection.listen(call, sink));
+    else this.#say({ ...message, connection, call });
   }
 
-  #say(what: Said, text: string): void {
-    const { id, at, connection, call } = what;
+  #say(what: Said): void {
+    const { id, text, connection, call } = what;
     const parsed = parseMessage(text);
     if (parsed.kind !== 'message') this.#end(id, { kind: 'rpc', error: parsed.error });
     else if (parsed.message.kind === 'request') {
       const { message } = parsed;
-      this.#begin(id, at, (sink) => connection.request(message, call, sink));
+      this.#begin(what, 'call', (sink) => connection.request(message, call, sink));
     } else void this.#settle(id, connection.post(parsed.message, call));
   }
 
-  #begin(id: number, at: Place, start: (sink: CallSink) => Calling): void {
+  #begin({ id, at }: Asked, what: 'call' | 'stream', start: (sink: CallSink) => Calling): void {
     let ended = false;
-    const release = this.#stores.get(at.backend)?.hold(at.session) ?? (() => {});
+    const release = this.#stores.get(at.backend)?.hold(at.session, what) ?? (() => {});
     const calling = start({
       onMessage: (message: RpcMessage) => this.#way.postMessage({ kind: 'message', id, text: writeMessage(message) }),
       onEnd: (failure) => {
@@ -145,9 +145,13 @@ class Visitor {
   }
 }
 
-interface Said {
+interface Asked {
   readonly id: number;
   readonly at: Place;
+}
+
+interface Said extends Asked {
+  readonly text: string;
   readonly connection: TargetConnection;
   readonly call: TargetCall;
 }

@@ -26,9 +26,13 @@ export class ThreadRelay implements LastingState {
     this.#owned.offer(backend, store);
   }
 
-  /** A conversation of another thread; null where no thread of this process can have it. */
-  connect(owner: SessionOwner, at: Place): TargetConnection | null {
-    if (owner.process !== this.self.process || owner.thread === this.self.thread) return null;
+  /** Whether it is another thread of this process. */
+  reaches({ process, thread }: SessionOwner): boolean {
+    return process === this.self.process && thread !== this.self.thread;
+  }
+
+  /** A conversation of a thread that is reached. */
+  connect(owner: SessionOwner, at: Place): TargetConnection {
     return new RemoteConnection(() => this.#wayTo(owner.thread), at);
   }
 

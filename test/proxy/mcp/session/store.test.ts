@@ -24,7 +24,7 @@ test('sessions that lie idle are closed, and those in use are not', () => {
   store.keep('idle', idle);
   store.keep('used', used);
   store.keep('held', held);
-  const release = store.hold('held');
+  const release = store.hold('held', 'stream');
   for (let i = 0; i < 4; i++) {
     clock.pass(10 * MINUTE);
     store.find('used');
@@ -59,7 +59,7 @@ test('where there are too many, the one that lay idle longest goes', () => {
   store.find('a');
   store.keep('c', c);
   expect([a.closed, b.closed]).toEqual([0, 1]);
-  store.hold('a');
+  store.hold('a', 'call');
   store.keep('d', d);
   expect([a.closed, c.closed, d.closed]).toEqual([0, 1, 0]);
 });
@@ -91,14 +91,16 @@ test('sessions of a backend that is gone are closed, once their calls have ended
   const { clock } = made();
   const stores = new NamedStores();
   const store = stores.get('mcp /a', () => new SessionStore<Session>({ clock, ttlMs: MINUTE, max: 9 }));
-  const [idle, busy, late] = [new Session(), new Session(), new Session()];
+  const [idle, busy, late, listening] = [new Session(), new Session(), new Session(), new Session()];
+  store.keep('listening', listening);
+  store.hold('listening', 'stream');
   store.keep('idle', idle);
   store.keep('busy', busy);
-  const release = store.hold('busy');
+  const release = store.hold('busy', 'call');
   stores.settle();
   expect([idle.closed, busy.closed]).toEqual([0, 0]);
   stores.settle();
-  expect([idle.closed, busy.closed]).toEqual([1, 0]);
+  expect([idle.closed, busy.closed, listening.closed]).toEqual([1, 0, 1]);
   expect(store.find('busy')).toBeNull();
   release();
   expect(busy.closed).toBe(1);
@@ -115,7 +117,7 @@ test('every session is closed when the thread ends', async () => {
   stores.get('other', () => 1);
   const session = new Session();
   store.keep('s', session);
-  store.hold('s');
+  store.hold('s', 'stream');
   await stores.close();
   expect(session.closed).toBe(1);
   expect(clock.scheduled).toBe(0);

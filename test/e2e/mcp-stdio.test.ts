@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+
+import { ask, type Answer, type RunningGateway, startGateway } from './gateway.ts';
+
+const modules = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/', import.meta.url));
+
+let folder: string;
+let gateway: RunningGateway | null = null;
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'gw-mcp-')));
+});
+afterEach(async () => {
+  await gateway?.close();
+  gateway = null;
+  await rm(folder, { recursive: true });
+});
+
+function target(name: string, args: readonly string[]): string {
+  return `  - name: ${name}\n    stdio: {cmd: ${process.execPath}, args: ${JSON.stringify(args)}}\n`;
+}
+
+function config(): string {
+  return `mcp:
+  port: 800
+  targets:
+${target('files', [join(modules, 'server-filesystem/dist/index.js'), folder])}${target('all', [join(modules, 'server-everything/dist/index.js'), 'stdio'])}`;
+}
+
+/** Processes that were started for this test. */
+function programs(): string[] {
+  const lines = execFileSync('ps', ['-eo', 'pid,stat,args'], { encoding: 'utf8' }).split('\n');
+  return lines.filter((line) => line.includes(folder) && !/^\s*\d+\s+Z/.test(line));
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** Each request comes over a connection of its own, so that any thread may get it. */
+async function connected(
+  port: number,
+): Promise<{ readonly client: Client; readonly transport: StreamableHTTPClientTransport }> {
+  const client = new Client({ name: 'test', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
+    requestInit: { headers: { connection: 'close' } },
+  });
+  await client.connect(transport);
+  return { client, transport };
+}
+
+test('a session with programs goes on in every data thread, and ends in all of them', async () => {
+  gateway = await startGateway(config(), { threads: 3 });
+  const port = gateway.port(800);
+  await writeFile(join(folder, 'a.txt'), 'here I am');
+  const { client, transport } = await connected(port);
+  for (let i = 0; i < 12; i++) {
+    const { content } = await client.callTool({
+      name: 'files_read_text_file',
+      arguments: { path: join(folder, 'a.txt') },
+    });
+    expect(content).toEqual([{ type: 'text', text: 'here I am' }]);
+  }
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['files_read_text_file', 'all_echo']));
+  const progress: number[] = [];
+  await client.callTool(
+    { name: 'all_trigger-long-running-operation', arguments: { duration: 0.2, steps: 2 } },
+    undefined,
+    { onprogress: ({ progress: step }) => progress.push(step) },
+  );
+  expect(progress).toEqual([1, 2]);
+  expect(programs()).toHaveLength(1);
+  const id = transport.sessionId ?? '';
+  await transport.terminateSession();
+  await client.close();
+  await until(() => programs().length === 0);
+  for (let i = 0; i < 6; i++) expect((await listTools(port, id)).status).toBe(404);
+});
+
+test('sessions begun and left leave nothing behind when the gateway ends', async () => {
+  gateway = await startGateway(config(), { threads: 2 });
+  await Promise.all(Array.from({ length: 5 }, () => connected(gateway?.port(800) ?? 0)));
+  expect(programs()).toHaveLength(5);
+  await gateway.close();
+  expect(programs()).toEqual([]);
+});
+
+test('a reload that removes the backend ends its programs', async () => {
+  gateway = await startGateway(config(), { threads: 2 });
+  const { client } = await connected(gateway.port(800));
+  expect(programs()).toHaveLength(1);
+  await gateway.reload(`${config()}\n# touched`);
+  expect((await client.listTools()).tools.length).toBeGreaterThan(10);
+  await gateway.reload('binds: []');
+  await until(() => programs().length === 0);
+  await client.close();
+});
+
+function listTools(port: number, session: string): Promise<Answer> {
+  return ask(port, '/mcp', {
+    method: 'POST',
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      'mcp-session-id': session,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  });
+}
