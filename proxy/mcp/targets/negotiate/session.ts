@@ -9,6 +9,7 @@ import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure, Ta
 import { attempt, reply } from './ask.ts';
 import { type Hello, helloIn, helloOf, initialized, meet, type Peer } from './handshake.ts';
 import type { Knowledge } from './knowledge.ts';
+import type { ParamHeaders } from './param-headers.ts';
 import { dropped, explained, refusesEra } from './rejection.ts';
 import { Opening } from './opening.ts';
 import { Relay } from './relay.ts';
@@ -28,6 +29,7 @@ export interface PeerParts {
   readonly name: string;
   readonly connection: TargetConnection;
   readonly knowledge: Knowledge;
+  readonly paramHeaders: ParamHeaders;
   readonly options: NegotiatingOptions;
   readonly state: TargetState | null;
 }
@@ -61,7 +63,7 @@ export class PeerSession implements TargetConnection {
   constructor(parts: PeerParts) {
     this.#parts = parts;
     this.#connection = parts.connection;
-    this.#toModern = new ToModern(parts.connection, parts.options.answers);
+    this.#toModern = new ToModern(parts.connection, parts.paramHeaders, parts.options.answers);
     // Whoever has a session id has been through the handshake.
     const resumed = parts.state?.session !== undefined;
     this.#peer = resumed ? { kind: 'peer', era: 'legacy', version: '', told: null } : null;

@@ -1,11 +1,13 @@
 import type { Target } from '../contract.ts';
 import { Knowledge } from './knowledge.ts';
+import { ParamHeaders } from './param-headers.ts';
 import { type NegotiatingOptions, PeerSession } from './session.ts';
 
 /** The target, for clients of either generation. What it turns out to speak is remembered for all of its conversations. */
 export function negotiating(target: Target, options: NegotiatingOptions): Target {
   const { name, transport } = target;
   const knowledge = new Knowledge(options.clock);
+  const paramHeaders = new ParamHeaders();
   // This transport was gone before there were modern versions.
   const legacyOnly = transport === 'sse';
   return {
@@ -13,7 +15,7 @@ export function negotiating(target: Target, options: NegotiatingOptions): Target
     transport,
     connect: (state) => {
       if (legacyOnly) knowledge.learn('modern', false);
-      return new PeerSession({ name, connection: target.connect(state), knowledge, options, state });
+      return new PeerSession({ name, connection: target.connect(state), knowledge, paramHeaders, options, state });
     },
   };
 }

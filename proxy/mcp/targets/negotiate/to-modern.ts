@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../src/shared/json.ts';
+import type { JsonObject, JsonValue } from '../../../../src/shared/json.ts';
 import { rpcCodes } from '../../message/codes.ts';
 import type {
   RequestId,
@@ -8,56 +8,80 @@ import type {
   RpcNotification,
   RpcRequest,
 } from '../../message/message.ts';
-import { metaOf, withEnvelope, withMeta } from '../../message/meta.ts';
+import { withEnvelope, withMeta } from '../../message/meta.ts';
 import { resultFor } from '../../message/result-fields.ts';
 import { FIRST_MODERN_VERSION } from '../../message/versions.ts';
+import { cancelledBy } from '../cancellation.ts';
 import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure } from '../contract.ts';
+import { ask } from './ask.ts';
 import type { Hello } from './handshake.ts';
 import { inputNeeded, InputRound } from './input-required.ts';
-import { explained } from './rejection.ts';
-import { Relay } from './relay.ts';
-import { LOG_LEVEL_META, SUBSCRIPTION_META } from './words.ts';
+import { ModernListener } from './modern-listener.ts';
+import type { ParamHeaders } from './param-headers.ts';
+import { dropped, explained } from './rejection.ts';
+import type { Relay } from './relay.ts';
+import { LOG_LEVEL_META } from './words.ts';
 
 /** A server that never has enough must not keep a client busy for ever. */
 const MAX_ROUNDS = 16;
+/** Of a list of tools that is read for what it says about headers. */
+const MAX_PAGES = 64;
+
+/** A call of the client on its way, and what has been done for it. */
+interface Errand {
+  readonly message: RpcRequest;
+  readonly call: TargetCall;
+  readonly hello: Hello;
+  readonly relay: Relay;
+  readonly rounds: number;
+  /** The list of tools has been read for it. */
+  readonly informed: boolean;
+}
+
+interface OpenRound {
+  readonly errand: Errand;
+  readonly round: InputRound;
+}
 
 /** A legacy client at a modern target: what sessions held is said anew with each request. */
 export class ToModern {
   readonly #connection: TargetConnection;
+  readonly #paramHeaders: ParamHeaders;
   /** Whether answers of the client find their way back. */
   readonly #answers: boolean;
-  readonly #rounds = new Map<RequestId, { round: InputRound; settle: (failure: RpcFailure | null) => void }>();
+  /** By the ids of what the client is asked. */
+  readonly #rounds = new Map<RequestId, OpenRound>();
   readonly #subscribed = new Set<string>();
   readonly #listeners = new Set<ModernListener>();
   #level: string | undefined;
   #nextId = 1;
 
-  constructor(connection: TargetConnection, answers: boolean) {
+  constructor(connection: TargetConnection, paramHeaders: ParamHeaders, answers: boolean) {
     this.#connection = connection;
+    this.#paramHeaders = paramHeaders;
     this.#answers = answers;
   }
 
   request(message: RpcRequest, parts: { call: TargetCall; hello: Hello; relay: Relay }): void {
-    const { relay } = parts;
-    if (this.#known(message)) {
-      relay.answer({ kind: 'result', id: message.id, result: {} });
-      return;
-    }
-    this.#ask(message, parts, 0);
+    if (this.#known(message)) parts.relay.answer({ kind: 'result', id: message.id, result: {} });
+    else this.#ask({ message, ...parts, rounds: 0, informed: false });
   }
 
   /** Null when it was taken. */
   async post(message: RpcNotification | RpcAnswer, call: TargetCall): Promise<TargetFailure | null> {
-    if (message.kind === 'notification') {
-      if (message.method !== 'notifications/cancelled') return null;
-      return this.#connection.post(message, inModern(call));
+    if (message.kind !== 'notification') {
+      this.#answered(message);
+      return null;
     }
-    const waiting = message.id === null ? undefined : this.#rounds.get(message.id);
-    if (waiting === undefined) return null;
-    const failure = waiting.round.take(message);
-    if (message.id !== null) this.#rounds.delete(message.id);
-    if (failure !== null || waiting.round.complete) waiting.settle(failure);
-    return null;
+    const id = cancelledBy(message);
+    // Everything else is about sessions.
+    if (id === null) return null;
+    for (const open of this.#rounds.values())
+      if (open.errand.message.id === id) {
+        this.#forget(open.round);
+        open.errand.relay.onEnd(null);
+      }
+    return this.#connection.post(message, inModern(call));
   }
 
   listen(call: TargetCall, hello: Hello, sink: CallSink): Calling {
@@ -106,48 +130,72 @@ export class ToModern {
     }
   }
 
-  #ask(message: RpcRequest, parts: { call: TargetCall; hello: Hello; relay: Relay }, rounds: number): void {
-    const { call, hello, relay } = parts;
+  #ask(errand: Errand): void {
+    const { message, call, hello, relay } = errand;
     const params = envelope(message.params, hello, this.#level);
+    const headers = message.method === 'tools/call' ? this.#paramHeaders.added(call.headers, params) : call.headers;
+    let answered = false;
     relay.carry(
-      this.#connection.request({ ...message, params }, inModern(call), {
-        onMessage: (each) => this.#heard(each, message, { ...parts, rounds }),
+      this.#connection.request({ ...message, params }, inModern({ ...call, headers }), {
+        onMessage: (each) => {
+          answered ||= each.kind === 'result' || each.kind === 'error';
+          this.#heard(each, errand);
+        },
         onEnd: (failure) => {
-          if (failure === null) return;
-          void explained(failure).then((known) => endFor(message, relay, known));
+          if (failure !== null) void explained(failure).then((known) => this.#failed(known, errand));
+          else if (!answered) relay.onEnd(null);
         },
       }),
     );
   }
 
-  #heard(
-    each: RpcMessage,
-    message: RpcRequest,
-    parts: { call: TargetCall; hello: Hello; relay: Relay; rounds: number },
-  ): void {
-    const { relay } = parts;
+  #heard(each: RpcMessage, errand: Errand): void {
+    const { message, relay } = errand;
     if (each.kind === 'notification') relay.onMessage(each);
-    else if (each.kind === 'error') relay.answer(each);
-    else if (each.kind === 'request')
-      relay.abort(
-        failed(message, {
-          code: rpcCodes.internal,
-          message: 'the target asked in a way that its version does not have',
-        }),
-      );
-    else {
-      const needed = inputNeeded(each.result);
-      if (needed === null) relay.answer({ ...each, result: resultFor('legacy', message.method, each.result) });
-      else this.#round(message, parts, new InputRound(needed, () => `gw-input-${this.#nextId++}`));
+    else if (each.kind === 'error') this.#failed({ kind: 'rpc', error: each.error }, errand);
+    else if (each.kind === 'request') {
+      const why = 'the target asked in a way that its version does not have';
+      relay.abort(failed(message, { code: rpcCodes.internal, message: why }));
+    } else this.#result(each.result, errand);
+  }
+
+  #result(result: JsonObject, errand: Errand): void {
+    const { message, relay } = errand;
+    if (message.method === 'tools/list') this.#paramHeaders.learn(result);
+    const needed = inputNeeded(result);
+    if (needed !== null) this.#round(errand, new InputRound(needed, () => `gw-input-${this.#nextId++}`));
+    else relay.answer({ kind: 'result', id: message.id, result: resultFor('legacy', message.method, result) });
+  }
+
+  #failed(failure: TargetFailure, errand: Errand): void {
+    const { message, relay, informed } = errand;
+    const code = failure.kind === 'rpc' || failure.kind === 'http' ? failure.error?.code : undefined;
+    if (code === rpcCodes.headerMismatch && message.method === 'tools/call' && !informed && !relay.over) {
+      dropped(failure);
+      void this.#readTools(errand).then(() => (relay.over ? undefined : this.#ask({ ...errand, informed: true })));
+    } else if (failure.kind === 'rpc') relay.answer(failed(message, failure.error));
+    else endFor(message, relay, failure);
+  }
+
+  /** Some tools want headers that only the list of tools tells. */
+  async #readTools({ call, hello, relay }: Errand): Promise<void> {
+    let cursor: JsonValue | undefined;
+    for (let page = 1; page <= MAX_PAGES && !relay.over; page++) {
+      const params = envelope(cursor === undefined ? {} : { cursor }, hello, undefined);
+      const request = { kind: 'request', id: `gw-tools-${this.#nextId++}`, method: 'tools/list', params } as const;
+      const answer = await ask(this.#connection, request, inModern(call));
+      if (answer.kind !== 'result') {
+        dropped(answer);
+        return;
+      }
+      this.#paramHeaders.learn(answer.result);
+      cursor = answer.result['nextCursor'];
+      if (cursor === undefined) return;
     }
   }
 
-  #round(
-    message: RpcRequest,
-    parts: { call: TargetCall; hello: Hello; relay: Relay; rounds: number },
-    round: InputRound,
-  ): void {
-    const { relay, rounds } = parts;
+  #round(errand: Errand, round: InputRound): void {
+    const { message, relay, rounds } = errand;
     const possible = round.requests.length === 0 || this.#answers;
     if (!possible || rounds >= MAX_ROUNDS) {
       const why = possible
@@ -156,82 +204,31 @@ export class ToModern {
       relay.answer(failed(message, { code: rpcCodes.internal, message: why }));
       return;
     }
-    const again = (failure: RpcFailure | null): void => {
-      this.#forget(round);
-      if (relay.over) return;
-      if (failure !== null) relay.answer(failed(message, failure));
-      else this.#ask({ ...message, params: round.answered(message.params) }, parts, rounds + 1);
-    };
-    for (const { id } of round.requests) this.#rounds.set(id, { round, settle: again });
+    for (const { id } of round.requests) this.#rounds.set(id, { round, errand });
     relay.onCancel = () => this.#forget(round);
     for (const request of round.requests) relay.onMessage(request);
-    if (round.requests.length === 0) again(null);
+    if (round.requests.length === 0) this.#settle({ round, errand }, null);
+  }
+
+  #answered(answer: RpcAnswer): void {
+    const open = answer.id === null ? undefined : this.#rounds.get(answer.id);
+    if (open === undefined || answer.id === null) return;
+    this.#rounds.delete(answer.id);
+    const failure = open.round.take(answer);
+    if (failure !== null || open.round.complete) this.#settle(open, failure);
+  }
+
+  #settle({ round, errand }: OpenRound, failure: RpcFailure | null): void {
+    const { message, relay, rounds } = errand;
+    this.#forget(round);
+    if (relay.over) return;
+    if (failure !== null) relay.answer(failed(message, failure));
+    else this.#ask({ ...errand, message: { ...message, params: round.answered(message.params) }, rounds: rounds + 1 });
   }
 
   #forget(round: InputRound): void {
     for (const id of round.openIds) this.#rounds.delete(id);
   }
-}
-
-/** The stream of a legacy client, fed by a subscription that is made anew when it wants other resources. */
-class ModernListener implements Calling {
-  readonly #sink: CallSink;
-  readonly #open: (relay: CallSink) => Calling;
-  readonly #onOver: () => void;
-  #current: { calling: Calling | null } | null = null;
-  #paused = false;
-  #over = false;
-
-  constructor(sink: CallSink, open: (relay: CallSink) => Calling, onOver: () => void) {
-    this.#sink = sink;
-    this.#open = open;
-    this.#onOver = onOver;
-  }
-
-  open(): void {
-    const before = this.#current;
-    const current: { calling: Calling | null } = { calling: null };
-    this.#current = current;
-    current.calling = this.#open({
-      onMessage: (message) => {
-        if (this.#over || this.#current !== current || message.kind !== 'notification') return;
-        if (message.method !== 'notifications/subscriptions/acknowledged') this.#sink.onMessage(unsubscribed(message));
-      },
-      onEnd: (failure) => {
-        if (this.#over || this.#current !== current) return;
-        this.#finish();
-        this.#sink.onEnd(failure);
-      },
-    });
-    if (this.#paused) current.calling.pause();
-    before?.calling?.cancel();
-  }
-
-  cancel(): void {
-    if (this.#over) return;
-    this.#finish();
-    this.#current?.calling?.cancel();
-  }
-
-  pause(): void {
-    this.#paused = true;
-    this.#current?.calling?.pause();
-  }
-
-  resume(): void {
-    this.#paused = false;
-    this.#current?.calling?.resume();
-  }
-
-  #finish(): void {
-    this.#over = true;
-    this.#onOver();
-  }
-}
-
-function unsubscribed(message: RpcNotification): RpcNotification {
-  if (metaOf(message.params)?.[SUBSCRIPTION_META] === undefined) return message;
-  return { ...message, params: withMeta(message.params, { [SUBSCRIPTION_META]: undefined }) };
 }
 
 /** To a client of the other generation the status means something else; the error does not. */

@@ -180,6 +180,10 @@ function modernServer(): ModernServer {
     await context.mcpReq.log('warning', 'mind the gap');
     return { content: [{ type: 'text', text: 'logged' }] };
   });
+  const region = z.string().meta({ 'x-mcp-header': 'Region' });
+  server.registerTool('where', { inputSchema: z.object({ region }) }, (input) => ({
+    content: [{ type: 'text', text: input.region }],
+  }));
   server.registerTool('ask', { inputSchema: z.object({}) }, (_input, context) => {
     const schema = { type: 'object', properties: { name: { type: 'string' } } } as const;
     const answer = acceptedContent(context.mcpReq.inputResponses, 'who');

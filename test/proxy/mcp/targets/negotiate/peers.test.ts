@@ -288,6 +288,28 @@ describe('a legacy client at a modern target', () => {
     expect(JSON.stringify(waiting.messages.at(-1))).toContain('me');
   });
 
+  test('needs not know which headers a tool wants', async () => {
+    const peer = new ModernPeer();
+    const connection = (await targetAt(peer)).connect(null);
+    await asked(connection, initialize, callOf(null));
+    const where = requestOf(2, 'tools/call', { name: 'where', arguments: { region: 'Köln' } });
+    expect(textOf((await asked(connection, where, callOf(LEGACY))).result)).toBe('Köln');
+    expect(textOf((await asked(connection, where, callOf(LEGACY))).result)).toBe('Köln');
+    const calls = peer.seen.map(({ rpc }) => rpc).slice(2);
+    expect(calls).toEqual(['tools/call', 'tools/list', 'tools/call', 'tools/call']);
+  });
+
+  test('that cancels a call which waits for its own answer is left alone', async () => {
+    const connection = (await targetAt(new ModernPeer())).connect(null);
+    const capabilities = { elicitation: { form: {} } };
+    await asked(connection, requestOf(0, 'initialize', { ...initializeParams, capabilities }), callOf(null));
+    const { waiting } = begun(connection, requestOf(5, 'tools/call', { name: 'ask', arguments: {} }), callOf(LEGACY));
+    await waiting.heard('elicitation/create');
+    const params = { requestId: 5 };
+    await connection.post({ kind: 'notification', method: 'notifications/cancelled', params }, callOf(LEGACY));
+    expect(await waiting.ended).toBeNull();
+  });
+
   test('hears of changes, also of resources that it subscribes later', async () => {
     const peer = new ModernPeer();
     const connection = (await targetAt(peer)).connect(null);
