@@ -26,7 +26,10 @@ interface Part {
   calling: Calling | null;
   /** What it has agreed to; null before. */
   accepted: JsonObject | null;
+  /** Nothing more is wanted of it. */
   ended: boolean;
+  /** It will say nothing more by itself. */
+  silent: boolean;
   failure: TargetFailure | null;
 }
 
@@ -58,7 +61,7 @@ export function listenAll(item: ItemCall): Calling {
   const parts: Part[] = [];
   for (const [target, own] of perTarget.entries())
     if (everybody || own.size > 0)
-      parts.push({ target, uris: own, calling: null, accepted: null, ended: false, failure: null });
+      parts.push({ target, uris: own, calling: null, accepted: null, ended: false, silent: false, failure: null });
   return new Subscription(item, asked, parts).start();
 }
 
@@ -86,7 +89,7 @@ class Subscription implements Calling {
   cancel(): void {
     if (this.#done) return;
     this.#done = true;
-    for (const part of this.#parts) if (!part.ended) part.calling?.cancel();
+    for (const part of this.#parts) if (!part.silent) part.calling?.cancel();
     this.#item.over?.();
   }
 
@@ -108,13 +111,19 @@ class Subscription implements Calling {
     const own = part.uris.size === 0 ? rest : { ...rest, resourceSubscriptions: [...part.uris.keys()] };
     const request = { ...message, params: { ...message.params, notifications: own } };
     const sink: CallSink = {
-      onMessage: (heard) => this.#heard(part, heard),
-      onEnd: (failure) => this.#ended(part, failure ?? part.failure ?? broken('the target ended the subscription')),
+      onMessage: (heard) => {
+        part.silent ||= heard.kind === 'result' || heard.kind === 'error';
+        this.#heard(part, heard);
+      },
+      onEnd: (failure) => {
+        part.silent = true;
+        this.#ended(part, failure ?? broken('the target ended the subscription'));
+      },
     };
     const calling = connection.request(request, targetCall(members, part.target, call, forwarded(call)), sink);
     part.calling = calling;
-    if (part.ended) return;
-    if (this.#done) calling.cancel();
+    if (part.silent) return;
+    if (this.#done || part.ended) calling.cancel();
     else if (this.#paused || this.#waits(part)) calling.pause();
   }
 
@@ -138,10 +147,8 @@ class Subscription implements Calling {
 
   #agreed(part: Part, message: RpcNotification): void {
     const accepted = message.params?.['notifications'];
-    if (message.method !== acknowledged || !isJsonObject(accepted)) {
-      part.calling?.cancel();
+    if (message.method !== acknowledged || !isJsonObject(accepted))
       return this.#ended(part, broken('the target did not acknowledge the subscription'));
-    }
     part.accepted = accepted;
     part.calling?.pause();
     this.#establish();
@@ -198,6 +205,7 @@ class Subscription implements Calling {
     if (this.#done || part.ended) return;
     part.ended = true;
     part.failure = failure;
+    if (!part.silent) part.calling?.cancel();
     if (!this.#item.members.plan.failOpen) return this.#fail(failure);
     if (this.#parts.every(({ ended }) => ended)) return this.#finish();
     this.#establish();

@@ -14,6 +14,8 @@ export interface Seen {
   readonly sink: CallSink;
   cancelled: boolean;
   paused: boolean;
+  /** The target has answered, or said that it will not. */
+  ended: boolean;
   answer(result: JsonObject): void;
   error(code: number, message: string): void;
   fail(failure: TargetFailure): void;
@@ -78,11 +80,21 @@ class Call implements Seen, Calling {
   readonly sink: CallSink;
   cancelled = false;
   paused = false;
+  ended = false;
 
   constructor(message: RpcRequest, call: TargetCall, sink: CallSink) {
     this.message = message;
     this.call = call;
-    this.sink = sink;
+    this.sink = {
+      onMessage: (said) => {
+        this.ended ||= said.kind === 'result' || said.kind === 'error';
+        sink.onMessage(said);
+      },
+      onEnd: (failure) => {
+        this.ended = true;
+        sink.onEnd(failure);
+      },
+    };
   }
 
   cancel(): void {
