@@ -163,7 +163,9 @@ export class BackendTable {
   #agentCore(backend: AgentCoreBackend, own: BackendPolicies): ResolvedBackend {
     const { key } = backend;
     const target = { kind: 'tcp', host: agentCoreHost(backend), port: 443 } as const;
-    return { ...this.member(key, target, agentCorePolicies(own, backend)), kind: 'agentCore', agent: backend };
+    const member = this.member(key, target, agentCorePolicies(own, backend));
+    // Only requests can be signed.
+    return { ...member, kind: 'agentCore', agent: backend, pickTunnel: () => refused(invalidBackendType) };
   }
 
   #host(backend: HostBackend, policies: BackendPolicies): ResolvedBackend {

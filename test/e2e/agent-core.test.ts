@@ -214,3 +214,26 @@ backends: [{name: runtime, aws: {agentCore: {agentRuntimeArn: "${ARN}"}}, polici
     expect(posts.length).toBeGreaterThan(2);
   });
 });
+
+describe('what is asked about a runtime of AgentCore', () => {
+  test('explains its path without a call or keys', async () => {
+    const running = cleanup.add(
+      await startGateway(
+        `gateways: {default: {port: 80}}\nroutes: [{backends: [{aws: {agentCore: {agentRuntimeArn: "${ARN}"}}, policies: {a2a: {}}}]}]`,
+        { env: ENV },
+      ),
+    );
+    const question = {
+      method: 'GET',
+      scheme: 'http',
+      authority: 'g.example',
+      target: '/.well-known/agent-card.json',
+      headers: [],
+    };
+    const answer = await fetch(`${running.admin}/debug/explain`, { method: 'POST', body: JSON.stringify(question) });
+    const text = await answer.text();
+    expect(answer.status).toBe(200);
+    expect(text).toContain(`asks for ${PATH}/.well-known/agent-card.json`);
+    expect(text).not.toContain('processing failed');
+  });
+});
