@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { credentialHeaders, hideCredentials, isCredentialParameter, isHeaderModifier } from '../shared/credentials.ts';
 import { REDACTED } from '../shared/secret.ts';
 import { formatPath, type Path } from './load/problem.ts';
-import { isSecret } from './schema/marks.ts';
+import { hides, isSecret } from './schema/marks.ts';
 import { root } from './schema/root.ts';
 import { alternatives, candidates, childSchema, isMap } from './schema/walk.ts';
 import type { z } from 'zod';
@@ -136,7 +136,7 @@ function isSecretFor(
 }
 
 function isSecretValue(schema: z.core.$ZodType, value: unknown): boolean {
-  return [...alternatives(schema, value)].some(isSecret);
+  return [...alternatives(schema, value)].some((each) => isSecret(each) || hides(each, value));
 }
 
 function at(value: unknown, key: string | number): unknown {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ConfigIssueCode } from '../errors.ts';
-import { isSecret } from '../schema/marks.ts';
+import { hides, isSecret } from '../schema/marks.ts';
 import { alternatives, candidates, childSchema, isMap } from '../schema/walk.ts';
 import { formatPath, type Path, type Problem } from './problem.ts';
 import { nearest } from './suggest.ts';
@@ -163,7 +163,8 @@ function isSecretAt(schema: z.core.$ZodType, path: Path, root: unknown): boolean
     const parent = value;
     value = valueAt(root, path.slice(0, index + 1));
     at = at.flatMap((option) => candidates(option, parent)).flatMap((option) => childSchema(option, part) ?? []);
-    if (at.some((option) => [...alternatives(option, value)].some(isSecret))) return true;
+    const found = at.flatMap((option) => [...alternatives(option, value)]);
+    if (found.some((each) => isSecret(each) || hides(each, value))) return true;
   }
   return false;
 }

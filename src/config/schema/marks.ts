@@ -26,6 +26,7 @@ export type CheckKind =
 const checkMarks = z.registry<{ readonly kind: CheckKind }>();
 const notBuiltMarks = z.registry<NotBuiltMark>();
 const secretMarks = z.registry<{ readonly secret: true; readonly unlessPath?: true }>();
+const addressMarks = z.registry<{ readonly address: true }>();
 
 /** Marks a key whose behaviour does not exist yet: it stays in the published schema and is refused at load. Building the feature means deleting this wrapper. */
 export function notBuilt<S extends z.ZodType>(schema: S, what: string): z.ZodOptional<S> {
@@ -54,6 +55,16 @@ export function secretPem<S extends z.ZodType>(schema: S): S {
   secretMarks.add(marked, { secret: true, unlessPath: true });
   return marked;
 }
+
+/** Marks an address: one that holds credentials, or values in its query, is not shown. */
+export function address<S extends z.ZodType>(schema: S): S {
+  const marked = copyOf(schema);
+  addressMarks.add(marked, { address: true });
+  return marked;
+}
+
+/** A user before the host, or a value in the query. */
+const ADDRESS_CREDENTIALS = /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#]*@|\?[^#]*=/i;
 
 const headerMapMarks = z.registry<{ readonly headers: true }>();
 
@@ -85,6 +96,8 @@ export function isSecret(schema: z.core.$ZodType): boolean {
 
 /** Whether messages may not show a value that stands at a schema. */
 export function hides(schema: z.core.$ZodType, value: unknown): boolean {
+  if (addressMarks.get(schema) !== undefined && typeof value === 'string' && ADDRESS_CREDENTIALS.test(value))
+    return true;
   const mark = secretMarks.get(schema);
   if (mark === undefined) return false;
   return mark.unlessPath !== true || typeof value !== 'string' || value.includes('-----BEGIN');

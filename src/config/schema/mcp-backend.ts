@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { backendName } from './backend-ref.ts';
 import { type AddIssue, exactlyOne, object, oneSpelling, withRule } from './build.ts';
-import { checked, secret } from './marks.ts';
+import { address, checked, secret } from './marks.ts';
 import { simpleBackendPolicies } from './policy-sets.ts';
 import { fileInlineOrRemote, port } from './scalars.ts';
 
@@ -13,20 +13,24 @@ const NAME_TEXT =
   'expected a name of lower-case letters, digits, `-` and `.`: it stands before names of tools, from which `_` and `+` tell it apart';
 
 const placeShape = {
-  host: z
-    .string({ error: () => 'expected an address such as http://localhost:8080/mcp' })
-    .min(1)
-    .max(1024)
+  host: address(
+    z
+      .string({ error: () => 'expected an address such as http://localhost:8080/mcp' })
+      .min(1)
+      .max(1024),
+  )
     .optional()
     .describe(
       'Address such as `https://host:port/path`; or `host:port`; or, next to `port` and `path`, a host name. `https` means TLS.',
     ),
   port: port.optional().describe('With `path`: port of `host`.'),
-  path: z
-    .string()
-    .min(1)
-    .max(2048)
-    .regex(/^\/[!-"$-~]*$/, { error: 'expected a path that starts with `/`' })
+  path: address(
+    z
+      .string()
+      .min(1)
+      .max(2048)
+      .regex(/^\/[!-"$-~]*$/, { error: 'expected a path that starts with `/`' }),
+  )
     .optional()
     .describe('With `port`, or with `backend`: path of the server.'),
   backend: backendName.optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseByteSize } from '../../shared/byte-size.ts';
 import { parseDurationMs } from '../../shared/duration.ts';
-import { checked, secret } from './marks.ts';
+import { address, checked, secret } from './marks.ts';
 
 const DURATION = /^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$/;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/;
@@ -126,7 +126,7 @@ export const secretText = secret(fileOrInline);
 
 export const fileInlineOrRemote = z
   .union(
-    [z.string(), fromFile, z.strictObject({ url: z.string().min(1) })],
+    [z.string(), fromFile, z.strictObject({ url: address(z.string().min(1)) })],
     expected('a text, {file: path} or {url: address}'),
   )
   .meta({ id: 'FileInlineOrRemote', description: 'The text itself, `{file: path}` or `{url: address}`.' });

@@ -40,10 +40,16 @@ function wholeAddress(text: string): McpAddress | string {
   return { target, tls, path: named ? pathname + search : undefined };
 }
 
+/** Without what may be a credential. */
+function shownHost(text: string): string {
+  const [host = ''] = text.split('?', 1);
+  return host.slice(host.lastIndexOf('@') + 1).slice(0, 200);
+}
+
 /** `host:port` and `unix:/path`, as everywhere else. */
 function bareAddress(text: string): McpAddress | string {
   if (!text.startsWith('unix:') && text.includes('/'))
-    return `expected an address that starts with http:// or https://, such as http://${text.slice(0, 200)}`;
+    return `expected an address that starts with http:// or https://, such as http://${shownHost(text)}`;
   const target = parseHostTarget(text);
   return typeof target === 'string' ? target : { target, tls: false, path: undefined };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ConfigError, loadConfig } from '../../../../src/config/index.ts';
+import { ConfigError, diffConfigs, loadConfig } from '../../../../src/config/index.ts';
 import { endpointIdentities } from '../../../../proxy/backends/endpoint-identity.ts';
 import { remoteDocuments } from '../../../../proxy/resources/content.ts';
 import { seal, unseal } from '../../../../src/config/transfer.ts';
@@ -97,5 +97,26 @@ describe('an OpenAPI document in a configuration', () => {
       'mcp: {targets: [{name: a, openapi: {host: "http://localhost:1", schema: {url: "https://localhost/x.json"}}}]}',
     );
     expect([...remoteDocuments(config).keys()]).toEqual(['openApi https://localhost/x.json']);
+  });
+});
+
+describe('the address of a server', () => {
+  test.each([
+    '{name: a, mcp: {host: "https://user:hidden-1@localhost/mcp"}}',
+    '{name: a, mcp: {host: "user:hidden-1@localhost:3001/mcp"}}',
+    '{name: a, mcp: {host: "ftp://localhost/mcp?key=hidden-1"}}',
+    '{name: a, mcp: {host: localhost, port: 1, path: "mcp?key=hidden-1"}}',
+    '{name: a, openapi: {host: "http://localhost:1", schema: {url: "ftp://user:hidden-1@localhost/"}}}',
+    '{name: a, openapi: {host: "http://localhost:1?key=hidden-1", schema: "x"}}',
+    '{name: A, stdio: {cmd: x, env: {TOKEN: hidden-1}}}',
+  ])('%s is told to be wrong without what it hides', async (target) => {
+    expect(await messageOf(`mcp: {targets: [${target}]}`)).not.toContain('hidden-1');
+  });
+
+  test('is not shown in differences when it holds credentials', async () => {
+    const raw = (key: string) => ({ mcp: { targets: [{ name: 'a', mcp: { host: `http://localhost/?key=${key}` } }] } });
+    const found = await diffConfigs(raw('hidden-1'), raw('hidden-2'));
+    expect(JSON.stringify(found)).toContain('<redacted>');
+    expect(JSON.stringify(found)).not.toContain('hidden');
   });
 });
