@@ -15,6 +15,7 @@ import type { GatewayFacts } from '../mcp/federation/plan.ts';
 import { compileCallGuards } from '../mcp/guard/guards.ts';
 import { compileItemRules } from '../mcp/guard/rules.ts';
 import type { McpHttpOptions } from '../mcp/http/options.ts';
+import { rpcEnvelopeFor } from '../mcp/http/refusals.ts';
 import { serveMcp } from '../mcp/http/serve.ts';
 import { streamRelay } from '../mcp/http/sse/relay.ts';
 import { SseStreams } from '../mcp/http/sse/streams.ts';
@@ -31,12 +32,14 @@ import { Programs } from '../mcp/targets/stdio/programs.ts';
 import { stdioTarget } from '../mcp/targets/stdio/target.ts';
 import { streamableTarget } from '../mcp/targets/streamable/target.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
+import type { Logger } from '../../src/shared/log.ts';
 import type { Live } from '../resources/contract.ts';
 import type { PolicyContext, PolicyDeps } from '../policy/contract.ts';
 import { definitionKey } from '../policy/definition-key.ts';
 import type { Effective } from '../policy/effective.ts';
 import type { Peers } from '../supervisor/data-plane.ts';
 import type { BackendProgram } from './program.ts';
+import type { Envelope } from './refusal-response.ts';
 import { TargetCaller, type TargetCallerDeps } from './target-caller.ts';
 
 /** What MCP backends need of the data thread that they are in. */
@@ -106,6 +109,10 @@ export class McpBackend {
   serve(exchange: Exchange): Promise<HttpResponse | Refusal> {
     return serveMcp(exchange, this.#sessions, this.#options);
   }
+
+  envelopeFor(refusal: Refusal): Envelope | null {
+    return rpcEnvelopeFor(refusal);
+  }
 }
 
 /** What outlives a reload that leaves the backend as it is. */
@@ -152,13 +159,23 @@ function plainTarget(target: McpTarget, compiler: McpCompiler): Target {
       return sseTarget({ name, path, caller, limitBytes, clock, openTimeoutMs: SSE_OPEN_MS });
     case 'openapi': {
       const { schema } = server;
-      const described = (document: unknown): Target =>
-        openApiTarget({ name, path, caller, document: compileDocument(document), maxAnswerBytes: limitBytes });
+      const described = (source: unknown): Target => {
+        const document = compileDocument(source);
+        tellLeft(name, document.left, log);
+        return openApiTarget({ name, path, caller, document, maxAnswerBytes: limitBytes });
+      };
       return schema.kind === 'inline'
         ? described(schema.document)
         : fetchedTarget(name, deps.resources.openApi(schema), described);
     }
   }
+}
+
+/** Operations that no tool could be made of: a few of many. */
+function tellLeft(target: string, left: readonly string[], log: Logger): void {
+  if (left.length === 0) return;
+  const operations = left.slice(0, 10).join('; ');
+  log.scope('mcp').warn('operations of an OpenAPI document are no tools', { target, count: left.length, operations });
 }
 
 /** A service whose document may change: conversations that begin are about what it says then. */
