@@ -13,7 +13,7 @@ export interface HttpAsk {
   readonly body: Uint8Array | null;
   /** It belongs to the conversation: it goes on when the request of the client on whose behalf it was opened is over. */
   readonly lasting: boolean;
-  /** `ip:port` of the endpoint that has to get it; undefined leaves the choice to the balancer. */
+  /** `ip:port` of the endpoint that has to get it, `forgotten` where it is gone; undefined leaves the choice to the balancer. */
   readonly pinned: string | undefined;
 }
 

@@ -46,6 +46,8 @@ export function dropped(failure: TargetFailure): void {
 
 /** What servers of the other generation say to a first message that they do not understand. */
 const STATUSES: ReadonlySet<number> = new Set([400, 404, 405, 406, 501]);
+/** What servers take for faults of their own transport. */
+const SERVER_ERROR = -32000;
 /** Errors that only servers make which speak the modern versions. */
 const MODERN_ONLY: ReadonlySet<number> = new Set([rpcCodes.headerMismatch, rpcCodes.missingCapability]);
 
@@ -57,6 +59,11 @@ export function refusesEra(era: Era, failure: TargetFailure): boolean {
     return failure.kind === 'http' && STATUSES.has(failure.status) && !tellsModern(era, error);
   // Older servers have many words for a method that they do not know, or do not take before the handshake.
   return era === 'modern' && !tellsModern(era, error);
+}
+
+/** Many servers say so where they should answer 404; no call has come that far. */
+export function deniesSession(failure: TargetFailure): boolean {
+  return failure.kind === 'http' && failure.status === 400 && failure.error?.code === SERVER_ERROR;
 }
 
 function tellsModern(era: Era, error: RpcFailure | undefined): boolean {

@@ -10,7 +10,7 @@ import { attempt, reply } from './ask.ts';
 import { type Hello, helloIn, helloOf, initialized, meet, type Peer } from './handshake.ts';
 import type { Knowledge } from './knowledge.ts';
 import type { ParamHeaders } from './param-headers.ts';
-import { dropped, explained, refusesEra } from './rejection.ts';
+import { deniesSession, dropped, explained, refusesEra } from './rejection.ts';
 import { Opening } from './opening.ts';
 import { Relay } from './relay.ts';
 import { discovered, legacyRequest, setLevel, Subscription } from './to-legacy.ts';
@@ -197,7 +197,8 @@ export class PeerSession implements TargetConnection {
     if (peer.era === 'modern' && !retried && hasChanged(failure)) {
       this.#parts.knowledge.learn('modern', false);
       this.#again(errand, peer, failure);
-    } else if (peer.era === errand.era) relay.onEnd(failure);
+    } else if (!retried && this.#lost(failure, peer)) this.#again(errand, peer, failure);
+    else if (peer.era === errand.era) relay.onEnd(failure);
     else endFor(message, relay, failure);
   }
 
@@ -231,15 +232,26 @@ export class PeerSession implements TargetConnection {
         else relay.onMessage(message);
       },
       onEnd: (failure) => {
-        if (failure?.kind !== 'forgotten' || retried || relay.over) {
-          relay.onEnd(failure);
-          return;
-        }
-        if (this.#peer === peer) this.#peer = null;
-        this.#listen(call, relay, true);
+        if (failure === null || retried || relay.over) relay.onEnd(failure);
+        else void explained(failure).then((known) => this.#unheard(known, { call, relay, peer }));
       },
     };
     relay.carry(this.#connection.listen(inVersion(call, peer), sink));
+  }
+
+  #unheard(failure: TargetFailure, { call, relay, peer }: { call: TargetCall; relay: Relay; peer: Peer }): void {
+    if (relay.over || !this.#lost(failure, peer)) {
+      relay.onEnd(failure);
+      return;
+    }
+    dropped(failure);
+    if (this.#peer === peer) this.#peer = null;
+    this.#listen(call, relay, true);
+  }
+
+  #lost(failure: TargetFailure, peer: Peer): boolean {
+    if (failure.kind === 'forgotten') return true;
+    return peer.era === 'legacy' && this.state?.session !== undefined && deniesSession(failure);
   }
 
   /** The client's own handshake; where the target has none, the gateway answers with what it has found out. */

@@ -62,6 +62,8 @@ export class Conversation {
   }
 
   post(message: RpcMessage, call: TargetCall, lasting = false): HttpCalling {
+    // A session that begins may do so elsewhere.
+    if (isInitialize(message)) this.#pinned = undefined;
     const headers = this.#headers(call, message);
     headers.set('accept', 'application/json, text/event-stream');
     headers.set('content-type', 'application/json');

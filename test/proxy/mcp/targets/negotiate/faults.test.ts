@@ -228,6 +228,26 @@ describe('a session that the target has forgotten', () => {
     expect(connection.state?.session).toBe('s8');
   });
 
+  test('is opened again where the target says so with the wrong status', async () => {
+    let session = 0;
+    const known =
+      (answer: Answer): Answer =>
+      (to, response) =>
+        (to.headers['mcp-session-id'] === `s${session}` ? answer : error(-32000, 400))(to, response);
+    const at = await target({
+      initialize: (to, response) => result(hello, { 'mcp-session-id': `s${++session}` })(to, response),
+      'tools/list': known(result({ tools: [] })),
+      GET: known((_to, response) => void response.writeHead(405).end()),
+    });
+    const connection = at.connect({ session: 'old' });
+    expect((await asked(connection, list, callOf(LEGACY))).result).toEqual({ tools: [] });
+    session = 7;
+    const stream = new Waiting();
+    connection.listen(callOf(LEGACY), stream);
+    expect(await stream.ended).toMatchObject({ kind: 'unsupported' });
+    expect(connection.state?.session).toBe('s8');
+  });
+
   test('twice in a row is for the client to hear', async () => {
     const at = await target({ initialize: result(hello, { 'mcp-session-id': 's' }), 'tools/list': gone });
     const connection = at.connect(null);
