@@ -79,8 +79,8 @@ export interface ExtMcpServer {
   close(): void;
 }
 
-/** A processor on a free port of the loopback: a real gRPC server. */
-export function serveExtMcp(handler: Handler): Promise<ExtMcpServer> {
+/** A processor on a port of the loopback, a free one unless told otherwise: a real gRPC server. */
+export function serveExtMcp(handler: Handler, at = 0): Promise<ExtMcpServer> {
   const asked: Asked[] = [];
   let onCancelled = (): void => {};
   const cancelled = new Promise<void>((resolve) => (onCancelled = resolve));
@@ -109,7 +109,7 @@ export function serveExtMcp(handler: Handler): Promise<ExtMcpServer> {
     { request: handle('request') as never, response: handle('response') as never },
   );
   return new Promise((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
+    server.bindAsync(`127.0.0.1:${at}`, ServerCredentials.createInsecure(), (error, port) => {
       if (error === null) resolve({ port, asked, cancelled, close: () => server.forceShutdown() });
       else reject(error);
     });

@@ -4,6 +4,7 @@ import { Headers } from '../../../../proxy/exchange/headers.ts';
 import { compileCallGuards } from '../../../../proxy/mcp/guard/guards.ts';
 import { compileItemRules } from '../../../../proxy/mcp/guard/rules.ts';
 import { StatusError, structJson } from '../../../services/envoy.ts';
+import { serveExtMcp } from '../../../services/ext-mcp.ts';
 import { Rig } from '../../backends/rig.ts';
 import { traced, untraced } from '../../exchange/build.ts';
 import { context, deps } from '../../policy/build.ts';
@@ -327,6 +328,36 @@ describe('a processor that fails', () => {
     const port = await rig.raw((socket) => socket.end('SSH-2.0-nothing\r\n'));
     const { guards } = await guarding(rig, { at: port });
     expect(await guards.request(callOf(), echo)).toMatchObject({ kind: 'reject', error: { code: -32603 } });
+  });
+});
+
+describe('many calls', () => {
+  test('at once are asked about each by itself', async () => {
+    const { guards, servers } = await guarding(rig, { at: ({ body }) => ({ mutated: json({ was: body }) }) });
+    const bodies = Array.from({ length: 300 }, (_, n) => ({ n }));
+    const outcomes = await Promise.all(bodies.map((body) => guards.request(callOf(), body)));
+    expect(outcomes).toEqual(bodies.map((was) => ({ kind: 'pass', body: { was } })));
+    expect(servers[0]?.asked).toHaveLength(300);
+  });
+
+  test('are all refused when the processor dies while it is asked, and pass again when it is back', async () => {
+    let waiting = 0;
+    let all = (): void => {};
+    const begun = new Promise<void>((resolve) => (all = resolve));
+    const { guards, servers } = await guarding(rig, {
+      at: () => {
+        if (++waiting === 50) all();
+        return new Promise<object>(() => {});
+      },
+    });
+    const calls = Array.from({ length: 50 }, () => guards.request(callOf(), echo));
+    await begun;
+    servers[0]?.close();
+    for (const outcome of await Promise.all(calls))
+      expect(outcome).toMatchObject({ kind: 'reject', error: { code: -32603 } });
+    const again = await serveExtMcp(passing, servers[0]?.port);
+    rig.cleanup(() => again.close());
+    expect(await guards.request(callOf(), echo)).toEqual({ kind: 'pass', body: echo });
   });
 });
 
