@@ -138,7 +138,8 @@ export class StdioConnection implements TargetConnection {
 
   #died(reason: string, fault: boolean): void {
     const { name, clock, stillborn, log } = this.#options;
-    log.note(reason);
+    if (fault) log.failed(reason);
+    else log.note(reason);
     this.#program = null;
     this.#lost = true;
     if (fault && !this.#answered) stillborn.failed();

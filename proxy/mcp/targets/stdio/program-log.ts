@@ -55,6 +55,10 @@ export class ProgramLog {
       });
   }
 
+  failed(reason: string): void {
+    if (this.#mayTell()) this.#log.warn(reason, { target: this.#target });
+  }
+
   note(message: string, fields: Record<string, string | number> = {}): void {
     this.#log.debug(message, { target: this.#target, ...fields });
   }

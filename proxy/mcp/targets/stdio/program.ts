@@ -75,7 +75,7 @@ export class Program {
     });
     child.on('exit', (code, signal) => this.#hasExited(signal ?? `code ${code}`));
     child.on('close', () => this.#hasLeft());
-    stdin.on('error', () => this.#fail('the program closed its input'));
+    stdin.on('error', () => this.#closed('the program closed its input'));
     stdout.on('error', () => this.#fail('the output of the program cannot be read'));
     stdout.on('data', (chunk: Buffer) => this.#read(chunk));
     stdout.on('end', () => this.#outputEnded());
@@ -140,9 +140,12 @@ export class Program {
 
   #outputEnded(): void {
     this.#reader.end();
-    // One that exits closes its output first: it has a moment to tell how it went.
-    if (this.#exited === null && !this.#ended)
-      this.#later(LAST_WORDS_MS, () => this.#fail('the program closed its output'));
+    this.#closed('the program closed its output');
+  }
+
+  /** One that exits closes its pipes first: it has a moment to tell how it went. */
+  #closed(reason: string): void {
+    if (this.#exited === null && !this.#ended) this.#later(LAST_WORDS_MS, () => this.#fail(reason));
   }
 
   /** It is of no use any more, though it may still run. */

@@ -6,7 +6,7 @@ import { Guardian } from './guardian.ts';
 import { hurried, Program, type ProgramOptions } from './program.ts';
 
 /** Programs of one data thread that may run at once, those aside that are being stopped. */
-const MAX_PROGRAMS = 512;
+const MAX_PROGRAMS = 256;
 
 export interface ProgramsOptions {
   readonly clock: Clock;

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import {
@@ -322,6 +324,21 @@ test('where there are too many programs, the one that nobody has needed for the 
   listening.cancel();
   await result(second, initialize());
   await few.close();
+});
+
+test('hundreds of conversations begun and left do not pile up, and leave nothing behind', async () => {
+  const few = world(8);
+  const mark = `gw-${process.pid}-${Date.now()}`;
+  const answer = `while read -r line; do echo '{"jsonrpc":"2.0","id":1,"result":{}}'; done # ${mark}`;
+  const left = () =>
+    execFileSync('ps', ['-eo', 'stat,args'], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line.includes(mark) && !line.startsWith('Z'));
+  for (let i = 0; i < 300; i++) await result(few.run('/bin/sh', ['-c', answer]), initialize());
+  await until(() => few.programs.count <= 8);
+  expect(left().length).toBeLessThanOrEqual(8);
+  await few.close();
+  expect(left()).toEqual([]);
 });
 
 test('there is a most of programs', async () => {

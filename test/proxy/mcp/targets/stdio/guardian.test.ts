@@ -21,7 +21,7 @@ const WORK = `
   for (let i = 0; i < 3; i++) {
     const command = { file: process.execPath, args: ['-e', script], env: {} };
     up.push(new Promise((resolve) => {
-      const program = its.start({ command, log: { stderr() {}, end() {}, garbage() {}, note() {} }, events: { onLine: resolve, onEnd() {}, idleSince: () => null } });
+      const program = its.start({ command, log: { stderr() {}, end() {}, garbage() {}, note() {}, failed() {} }, events: { onLine: resolve, onEnd() {}, idleSince: () => null } });
       pids.push(program.pid);
     }));
   }
