@@ -17,7 +17,7 @@ export function compileMetadata(spec: McpProcessor['metadata'], expressions: Exp
   return (call, params) => {
     const { attributes } = call.exchange;
     const before = attributes.mcp;
-    attributes.mcp = before ?? factsOf(call, params);
+    attributes.mcp = factsOf(call, params, before);
     try {
       return Object.fromEntries(
         values.flatMap(([name, expression]) => {
@@ -31,14 +31,17 @@ export function compileMetadata(spec: McpProcessor['metadata'], expressions: Exp
   };
 }
 
-/** Where nobody else has noted what the message is about. */
-function factsOf({ method, targets }: GuardedCall, params: JsonObject | null): McpFacts {
+/** What is known of the message, and what it is about, under the target's own name. */
+function factsOf({ method, targets }: GuardedCall, params: JsonObject | null, known: McpFacts | null): McpFacts {
   const facts = new McpFacts();
   facts.methodName = method;
+  facts.sessionId = known?.sessionId ?? null;
+  facts.arguments = known?.arguments ?? null;
   const kind = KINDS.get(method.slice(0, method.indexOf('/')));
   const name = params === null ? null : itemNameOf(method, params);
   const [target] = targets;
-  if (kind !== undefined && typeof name === 'string' && target !== undefined) facts.item = { kind, name, target };
+  const named = kind !== undefined && typeof name === 'string' && target !== undefined;
+  facts.item = named ? { kind, name, target } : (known?.item ?? null);
   return facts;
 }
 

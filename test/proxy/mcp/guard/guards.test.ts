@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 
 import { Headers } from '../../../../proxy/exchange/headers.ts';
+import { McpFacts } from '../../../../proxy/exchange/mcp-facts.ts';
 import { compileCallGuards } from '../../../../proxy/mcp/guard/guards.ts';
 import { compileItemRules } from '../../../../proxy/mcp/guard/rules.ts';
 import { StatusError, structJson } from '../../../services/envoy.ts';
@@ -214,6 +215,19 @@ describe('what processors are told beside the message', () => {
       list: [1, 'a', null],
     });
     expect(call.exchange.attributes.mcp).toBeNull();
+  });
+
+  test('is also what others know of the message, about answers too', async () => {
+    const { guards, servers } = await guarding(rig, { at: passing, metadata: { mcp: 'mcp' } });
+    const call = callOf();
+    const facts = new McpFacts();
+    Object.assign(facts, { sessionId: 's1', item: { kind: 'tool', name: 'echo', target: 'time' } });
+    call.exchange.attributes.mcp = facts;
+    await guards.response(call, {});
+    expect(structJson(servers[0]?.asked[0]?.metadataContext)).toEqual({
+      mcp: { methodName: 'tools/call', sessionId: 's1', tool: { name: 'echo', target: 'time' } },
+    });
+    expect(call.exchange.attributes.mcp).toBe(facts);
   });
 
   test('is nothing that nobody could read: the call fails, even where failures are let pass', async () => {
