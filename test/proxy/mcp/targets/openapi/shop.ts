@@ -76,7 +76,7 @@ export function nodeCaller(port: number): HttpCaller {
             (values ?? []).map((value) => [name, value] as const),
           );
           const response = { status: answer.statusCode ?? 0, headers: Headers.from(fields), body: out };
-          resolve({ kind: 'answer', response, pinned: undefined });
+          resolve({ kind: 'answer', response, pinned: undefined, origin: '' });
         });
       });
       sent.end(body ?? undefined);
