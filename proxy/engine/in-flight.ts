@@ -122,12 +122,14 @@ export class InFlight implements Progress {
   /** The gateway's own error as a response; the reason stays for log and metrics. */
   refuse(refusal: Refusal): HttpResponse {
     this.refusal = refusal;
-    return refusalResponse(refusal, this.exchange.request, this.#envelope);
+    return refusalResponse(refusal, this.exchange.request, this.#envelopeFor(refusal));
   }
 
-  /** Clients of language models expect errors in the words of their format. */
-  get #envelope(): Envelope | null {
+  /** Clients of language models and of MCP expect errors in the words of their format. */
+  #envelopeFor(refusal: Refusal): Envelope | null {
     const { llm, backend, listener } = this;
+    const mcp = backend?.mcp ?? null;
+    if (mcp !== null) return mcp.envelopeFor(refusal);
     const types =
       llm?.types ??
       backend?.models?.types ??

@@ -36,8 +36,15 @@ export function rpcRefusal(
   return { status, reason, message: error.message, headers: JSON_TYPE, body: Buffer.from(writeError(id, error)) };
 }
 
-/** What errors of the gateway look like that know nothing of MCP: policies, routing, limits. */
-export function rpcEnvelope(status: number, message: string): JsonObject {
+/**
+ * What errors look like that know nothing of MCP: policies, routing, limits. Its own stay as they are: where no request can
+ * be told, the status says everything, and its text is for people.
+ */
+export function rpcEnvelopeFor({ reason }: Refusal): ((status: number, message: string) => JsonObject) | null {
+  return reason === 'MCP' ? null : rpcEnvelope;
+}
+
+function rpcEnvelope(status: number, message: string): JsonObject {
   return { jsonrpc: '2.0', id: null, error: { code: codeOf(status), message } };
 }
 

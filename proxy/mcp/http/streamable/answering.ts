@@ -4,13 +4,14 @@ import { Headers } from '../../../exchange/headers.ts';
 import { Patience } from '../../../exchange/patience.ts';
 import { clientLeft } from '../../../exchange/wait.ts';
 import type { Refusal } from '../../../exchange/refusal.ts';
+import { rpcCodes } from '../../message/codes.ts';
 import type { RpcAnswer, RpcMessage, RpcRequest } from '../../message/message.ts';
 import { writeMessage } from '../../message/write.ts';
 import type { ClientCall, McpSession } from '../../session/contract.ts';
 import type { Calling, CallSink, TargetFailure } from '../../targets/contract.ts';
 import { EventStream, eventHeaders, frameOf } from '../event-stream.ts';
 import type { McpHttpOptions } from '../options.ts';
-import { discard, failureAnswer, failureError, SESSION_HEADER, statusOf } from '../refusals.ts';
+import { discard, failureAnswer, failureError, rpcRefusal, SESSION_HEADER, statusOf } from '../refusals.ts';
 
 /** Messages before the answer to a handshake, which waits for it with its head. More are dropped: nothing is said there. */
 const MOST_HELD = 16;
@@ -126,8 +127,9 @@ class Answering implements CallSink {
   /** The client went away, or its time is up, before there was anything to say. */
   #giveUp(): void {
     if (this.#over) return;
-    const { patience } = this.#parts;
-    this.#settle(patience.refusal ?? clientLeft);
+    const { patience, request } = this.#parts;
+    const { status, reason, message } = patience.refusal ?? clientLeft;
+    this.#settle(rpcRefusal(status, request.id, { error: { code: rpcCodes.internal, message }, reason }));
     this.#calling?.cancel();
   }
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { refuse, type Reason } from '../../../../proxy/exchange/refusal.ts';
 import { Headers } from '../../../../proxy/exchange/headers.ts';
 import { rebindingRefusal } from '../../../../proxy/mcp/http/dns-rebinding.ts';
-import { rpcEnvelope } from '../../../../proxy/mcp/http/refusals.ts';
+import { rpcEnvelopeFor } from '../../../../proxy/mcp/http/refusals.ts';
 import { isForTargetItself } from '../../../../proxy/mcp/http/well-known.ts';
 import type { McpServer, McpTarget } from '../../../../src/config/ir/index.ts';
 import { harness, INITIALIZE, post } from './harness.ts';
@@ -102,10 +103,9 @@ describe('documents of the only target', () => {
 });
 
 test('errors that know nothing of MCP are told in its words', () => {
-  expect(rpcEnvelope(429, 'slow down')).toEqual({
-    jsonrpc: '2.0',
-    id: null,
-    error: { code: -32_600, message: 'slow down' },
-  });
-  expect(rpcEnvelope(504, 'late')).toMatchObject({ error: { code: -32_603 } });
+  const told = (status: number, reason: Reason): object | undefined =>
+    rpcEnvelopeFor(refuse(status, reason, 'no'))?.(status, 'no');
+  expect(told(429, 'RateLimit')).toEqual({ jsonrpc: '2.0', id: null, error: { code: -32_600, message: 'no' } });
+  expect(told(504, 'Timeout')).toMatchObject({ error: { code: -32_603 } });
+  expect(told(406, 'MCP')).toBeUndefined();
 });

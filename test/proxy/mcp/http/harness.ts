@@ -96,7 +96,9 @@ export interface Harness extends AsyncDisposable {
 }
 
 /** The client's side of MCP behind Node's HTTP server. */
-export async function harness(changes: Partial<McpHttpOptions> = {}): Promise<Harness> {
+export async function harness(
+  changes: Partial<McpHttpOptions> & { readonly deadlineAt?: number } = {},
+): Promise<Harness> {
   const sessions = new ScriptedSessions();
   const options: McpHttpOptions = {
     limitBytes: 256 * 1024,
@@ -109,6 +111,7 @@ export async function harness(changes: Partial<McpHttpOptions> = {}): Promise<Ha
   const waiting: (() => void)[] = [];
   const server = createServer((request, response) => {
     const exchange = exchangeOf(request, response);
+    exchange.deadlineAt = changes.deadlineAt ?? null;
     live.add(exchange);
     response.on('close', () => {
       if (!response.writableFinished) exchange.clientLeft();

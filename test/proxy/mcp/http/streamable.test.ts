@@ -457,6 +457,23 @@ describe('a target that fails', () => {
   });
 });
 
+test('a request that takes too long is told so', async () => {
+  const timers: (() => void)[] = [];
+  const clock = { now: () => 0, schedule: (callback: () => void) => (timers.push(callback), () => {}) };
+  await using gw = await harness({ clock, deadlineAt: 5 });
+  gw.session.id = 's1';
+  gw.session.onRequest = () => setImmediate(() => timers.at(-1)?.());
+  const answer = await post(gw.url, CALL, inSession);
+  expect(answer.status).toBe(504);
+  expect(answer.headers.get('x-gw-reason')).toBe('Timeout');
+  expect(JSON.parse(answer.text)).toEqual({
+    jsonrpc: '2.0',
+    id: 7,
+    error: { code: -32_603, message: 'request timeout' },
+  });
+  expect(gw.session.notes).toEqual(['cancelled tools/call']);
+});
+
 describe('a client that leaves', () => {
   test('before the answer has its call cancelled', async () => {
     await using gw = await begun();
