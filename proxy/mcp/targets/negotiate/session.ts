@@ -1,21 +1,22 @@
 import type { Clock } from '../../../exchange/wait.ts';
 import { rpcCodes } from '../../message/codes.ts';
-import type { RpcAnswer, RpcMessage, RpcNotification, RpcRequest } from '../../message/message.ts';
+import type { RpcAnswer, RpcNotification, RpcRequest } from '../../message/message.ts';
 import { resultFor } from '../../message/result-fields.ts';
 import { withTraceContext } from '../../message/trace-context.ts';
 import { type Era, eraOf, LATEST_LEGACY_VERSION } from '../../message/versions.ts';
 import { withoutClientFeatures } from '../../message/meta.ts';
 import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure, TargetState } from '../contract.ts';
 import { attempt, reply } from './ask.ts';
-import { type Hello, helloIn, helloOf, initialized, meet, type Peer } from './handshake.ts';
+import { type Hello, helloIn, helloOf, meet, type Peer } from './handshake.ts';
+import { introduce } from './introduction.ts';
 import type { Knowledge } from './knowledge.ts';
 import type { ParamHeaders } from './param-headers.ts';
-import { deniesSession, dropped, explained, refusesEra } from './rejection.ts';
+import { deniesSession, dropped, explained } from './rejection.ts';
 import { Opening } from './opening.ts';
 import { Relay } from './relay.ts';
 import { discovered, legacyRequest, setLevel, Subscription } from './to-legacy.ts';
 import { endFor, failed, ToModern } from './to-modern.ts';
-import { asInitialized, legacyVersion } from './words.ts';
+import { legacyVersion } from './words.ts';
 
 export interface NegotiatingOptions {
   /** How the gateway calls itself where no client has told its name. */
@@ -80,7 +81,7 @@ export class PeerSession implements TargetConnection {
     const relay = new Relay(sink);
     const era = message.method === 'initialize' ? 'legacy' : eraFor(call);
     const errand: Errand = { message: { ...message, params }, call, era, relay, retried: false };
-    if (message.method === 'initialize') void this.#initialize(errand);
+    if (message.method === 'initialize') this.#introduce(errand);
     else this.#go(errand);
     return relay;
   }
@@ -254,77 +255,25 @@ export class PeerSession implements TargetConnection {
     return peer.era === 'legacy' && this.state?.session !== undefined && deniesSession(failure);
   }
 
-  /** The client's own handshake; where the target has none, the gateway answers with what it has found out. */
-  async #initialize(errand: Errand): Promise<void> {
-    const { message, call, relay } = errand;
-    const { knowledge, options } = this.#parts;
+  #introduce({ message, call, relay }: Errand): void {
+    const { name, knowledge, options } = this.#parts;
     this.#hello = helloOf(message.params, options.answers);
     this.#introduced = false;
     this.#peer = null;
-    if (knowledge.speaks('legacy') === false) {
-      await this.#initializeModern(errand);
-      return;
-    }
-    const params = options.answers ? message.params : withoutClientFeatures('initialize', message.params);
-    relay.carry(
-      this.#connection.request(
-        { ...message, params },
-        { ...call, version: null },
-        {
-          onMessage: (each) => this.#initialized(each, errand),
-          onEnd: (failure) => {
-            if (failure !== null && !relay.over)
-              void explained(failure).then((known) => this.#uninitialized(known, errand));
-            else relay.onEnd(failure);
-          },
-        },
-      ),
-    );
-  }
-
-  #initialized(each: RpcMessage, errand: Errand): void {
-    const { relay } = errand;
-    if (each.kind === 'error') {
-      void this.#uninitialized({ kind: 'rpc', error: each.error }, errand);
-      return;
-    }
-    if (each.kind === 'result') {
-      this.#peer = initialized(each.result);
-      this.#introduced = true;
-      this.#parts.knowledge.learn('legacy', true);
-      relay.answer({ ...each, result: resultFor('legacy', 'initialize', each.result) });
-      return;
-    }
-    relay.onMessage(each);
-  }
-
-  async #uninitialized(failure: TargetFailure, errand: Errand): Promise<void> {
-    const { message, relay } = errand;
-    if (relay.over || errand.retried) return;
-    if (refusesEra('legacy', failure)) await this.#initializeModern({ ...errand, retried: true }, failure);
-    else if (failure.kind === 'rpc') relay.answer(failed(message, failure.error));
-    else relay.onEnd(failure);
-  }
-
-  async #initializeModern(errand: Errand, refusal: TargetFailure | null = null): Promise<void> {
-    const { message, relay } = errand;
-    const met = await this.#meet({ call: errand.call, era: 'modern', relay });
-    if (relay.over) return;
-    if (met.kind !== 'peer') {
-      const failure = refusal ?? met;
-      if (failure !== met) dropped(met);
-      if (failure.kind === 'rpc') relay.answer(failed(message, failure.error));
-      else relay.onEnd(failure);
-      return;
-    }
-    if (refusal !== null) {
-      dropped(refusal);
-      this.#parts.knowledge.learn('legacy', false);
-    }
-    const told = met.told ?? {};
-    const requested = message.params?.['protocolVersion'];
-    const result = met.era === 'modern' ? asInitialized(told, this.#parts.name, requested) : told;
-    relay.answer({ kind: 'result', id: message.id, result });
+    introduce({
+      name,
+      connection: this.#connection,
+      knowledge,
+      answers: options.answers,
+      message,
+      call,
+      relay,
+      met: (peer) => {
+        this.#peer = peer;
+        this.#introduced = true;
+      },
+      meet: () => this.#meet({ call, era: 'modern', relay }),
+    });
   }
 
   async #meet(errand: Meeting): Promise<Peer | TargetFailure> {

@@ -103,6 +103,23 @@ describe('which generation a target speaks', () => {
     expect(heard).toEqual(['server/discover']);
   });
 
+  test.each([
+    ['an error', error(-32601)],
+    ['an error and a status', error(-32601, 404)],
+    ['a status', (_to: Heard, response: ServerResponse) => void response.writeHead(405).end()],
+  ])('is told by %s to a handshake', async (_what, refusal) => {
+    const at = await target({ 'server/discover': result(discovery), initialize: refusal });
+    expect((await asked(at.connect(null), initialize, callOf(null))).result).toMatchObject({ protocolVersion: LEGACY });
+    expect((await asked(at.connect(null), initialize, callOf(null))).result).toMatchObject({ protocolVersion: LEGACY });
+    expect(heard).toEqual(['initialize', 'server/discover', 'server/discover']);
+  });
+
+  test('is not told by a handshake that fails', async () => {
+    const at = await target({ initialize: error(-32603) });
+    expect((await asked(at.connect(null), initialize, callOf(null))).error).toMatchObject({ code: -32603 });
+    expect(heard).toEqual(['initialize']);
+  });
+
   test('is nobody else than the client told when it is neither', async () => {
     const at = await target({});
     expect((await asked(at.connect(null), initialize, callOf(null))).failure).toMatchObject({
