@@ -3,7 +3,7 @@ import { rpcCodes } from '../../message/codes.ts';
 import type { RpcAnswer, RpcNotification, RpcRequest } from '../../message/message.ts';
 import { resultFor } from '../../message/result-fields.ts';
 import { withTraceContext } from '../../message/trace-context.ts';
-import { type Era, eraOf, LATEST_LEGACY_VERSION } from '../../message/versions.ts';
+import { type Era, eraOf, FIRST_MODERN_VERSION, LATEST_LEGACY_VERSION } from '../../message/versions.ts';
 import { withoutClientFeatures } from '../../message/meta.ts';
 import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure, TargetState } from '../contract.ts';
 import { attempt, reply } from './ask.ts';
@@ -113,7 +113,7 @@ export class PeerSession implements TargetConnection {
   }
 
   #go(errand: Errand): void {
-    const peer = this.#peer;
+    const peer = (this.#peer ??= this.#knownModern(errand.era));
     if (peer !== null) this.#send(errand, peer);
     else
       void this.#meet(errand).then((met) => {
@@ -122,6 +122,12 @@ export class PeerSession implements TargetConnection {
         // To a legacy client, a status is about its session.
         return errand.era === 'modern' ? errand.relay.onEnd(met) : endFor(errand.message, errand.relay, met);
       });
+  }
+
+  /** There is no handshake, and most conversations are one request long. */
+  #knownModern(era: Era): Peer | null {
+    const known = era === 'modern' && this.#opening === null && this.#parts.knowledge.speaks('modern') === true;
+    return known ? { kind: 'peer', era: 'modern', version: FIRST_MODERN_VERSION, told: null } : null;
   }
 
   #send(errand: Errand, peer: Peer): void {
