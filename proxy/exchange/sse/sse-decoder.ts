@@ -44,6 +44,12 @@ export class SseDecoder {
   }
 
   #take(decoded: string): void {
+    // In the middle of a long line: joining pieces is cheap as long as nobody looks into them.
+    if (this.#rest !== '' && !decoded.includes('\n') && !decoded.includes('\r')) {
+      this.#rest += decoded;
+      this.#check();
+      return;
+    }
     let text = this.#rest === '' ? decoded : this.#rest + decoded;
     if (this.#afterCr && text.startsWith('\n')) text = text.slice(1);
     if (text !== '') this.#afterCr = false;
@@ -64,6 +70,10 @@ export class SseDecoder {
       from = lf + 1;
     }
     this.#rest = from === 0 ? text : text.slice(from);
+    this.#check();
+  }
+
+  #check(): void {
     if (this.#rest.length + (this.#data?.length ?? 0) > this.#limit) throw new SseOverflow('an event is too large');
   }
 

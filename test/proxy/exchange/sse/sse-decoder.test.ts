@@ -44,4 +44,10 @@ describe('an event stream', () => {
     expect(() => decoded('data: x\n'.repeat(200), 10, 100)).toThrow(SseOverflow);
     expect(decoded('data: x\n\n'.repeat(200), 10, 100)).toHaveLength(200);
   });
+
+  test('with a long line in little pieces does not take for ever', () => {
+    const long = 'x'.repeat(3_000_000);
+    const [event] = decoded(`data: ${long}\n\n`, 100, 4_000_000);
+    expect(event?.length).toBe(long.length + 2);
+  });
 });
