@@ -104,6 +104,32 @@ test('a reload that removes the backend ends its programs', async () => {
   await client.close();
 });
 
+test('a program that dies fails the call under way, and the next one meets another program', async () => {
+  const script = `
+    const rl = require('node:readline').createInterface({ input: process.stdin });
+    rl.on('line', (line) => {
+      const { id, method, params } = JSON.parse(line);
+      const answer = (result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      if (method === 'initialize') answer({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } });
+      else if (method === 'tools/list') answer({ tools: [] });
+      else if (params?.name === 'die') process.exit(9);
+      else if (params?.name === 'pid') answer({ content: [{ type: 'text', text: String(process.pid) }] });
+      else if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'no such method' } }));
+    });`;
+  gateway = await startGateway(`mcp:\n  port: 800\n  targets:\n${target('one', ['-e', script, folder])}`, {
+    threads: 2,
+  });
+  const { client } = await connected(gateway.port(800));
+  const pid = () => client.callTool({ name: 'pid' });
+  const before = await pid();
+  await expect(client.callTool({ name: 'die' })).rejects.toThrow('one: the program ended with code 9');
+  await gateway.logged('warn', 'the program ended with code 9', 'target=one');
+  const after = await pid();
+  expect(after.content).not.toEqual(before.content);
+  expect(programs()).toHaveLength(1);
+  await client.close();
+});
+
 function listTools(port: number, session: string): Promise<Answer> {
   return ask(port, '/mcp', {
     method: 'POST',

@@ -6,11 +6,14 @@ const MOST_MS = 30_000;
 /** When something that fails at once may be tried again: longer after each failure, at once after a success. */
 export class Backoff {
   readonly #clock: Clock;
+  readonly #forgiven: number;
   #failures = 0;
   #notBefore = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock) {
+  /** So many failures in a row cost no time. */
+  constructor(clock: Clock, forgiven = 0) {
     this.#clock = clock;
+    this.#forgiven = forgiven;
   }
 
   /** Milliseconds until the next try. */
@@ -19,8 +22,9 @@ export class Backoff {
   }
 
   failed(): void {
-    this.#notBefore = this.#clock.now() + Math.min(MOST_MS, FIRST_MS * 2 ** Math.min(this.#failures, 16));
+    const counted = this.#failures - this.#forgiven;
     this.#failures += 1;
+    if (counted >= 0) this.#notBefore = this.#clock.now() + Math.min(MOST_MS, FIRST_MS * 2 ** Math.min(counted, 16));
   }
 
   succeeded(): void {

@@ -49,7 +49,8 @@ export class StdioConnection implements TargetConnection {
 
   constructor(options: StdioConnectionOptions) {
     this.#options = options;
-    this.#short = new Backoff(options.clock);
+    // Whoever was served well until now does not wait for the program to be started again.
+    this.#short = new Backoff(options.clock, 1);
   }
 
   request(message: RpcRequest, call: TargetCall, sink: CallSink): Calling {

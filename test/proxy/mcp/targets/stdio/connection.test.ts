@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
+import type { TargetConnection } from '../../../../../proxy/mcp/targets/contract.ts';
 import {
   ask,
   at,
@@ -24,6 +25,10 @@ beforeEach(() => {
 afterEach(async () => {
   await its.close();
 });
+
+async function untilStarted(server: TargetConnection): Promise<void> {
+  while ((await ask(server, initialize()).end) !== null) await new Promise((resolve) => setTimeout(resolve, 20));
+}
 
 describe('a program that behaves', () => {
   test('answers requests by their own ids, whatever kind these are and though two are the same', async () => {
@@ -195,13 +200,19 @@ describe('a program that does not', () => {
     expect(await server.post({ kind: 'notification', method: 'x', params: undefined }, targetCall())).toMatchObject({
       kind: 'forgotten',
     });
-    const waiting = await ask(server, initialize()).end;
-    expect(waiting).toMatchObject({ message: expect.stringContaining('started again in') });
-    let failed: unknown = waiting;
-    while (failed !== null) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      failed = await ask(server, initialize()).end;
+    await result(server, initialize());
+    expect(await result(server, request('echo'))).toEqual({ params: null });
+  });
+
+  test('live long again and again is started later and later', async () => {
+    const server = its.script(`on('die', () => process.exit(3));`);
+    for (let i = 0; i < 2; i++) {
+      await result(server, initialize());
+      await ask(server, request('die')).end;
     }
+    const waits = expect.stringMatching(/^the program has failed, it is started again in \d+ ms at the earliest$/);
+    expect(await ask(server, initialize()).end).toEqual({ kind: 'broken', message: waits });
+    await untilStarted(server);
     expect(await result(server, request('echo'))).toEqual({ params: null });
   });
 
