@@ -2,7 +2,9 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 
+import { A2aFacts } from '../../proxy/exchange/a2a-facts.ts';
 import { LlmFacts } from '../../proxy/exchange/llm-facts.ts';
+import { McpFacts } from '../../proxy/exchange/mcp-facts.ts';
 import { AccessLog } from '../../proxy/telemetry/access-log.ts';
 import { METRIC_PREFIX, trafficMetrics } from '../../proxy/telemetry/metric-catalog.ts';
 import { logLevels } from '../../src/shared/log.ts';
@@ -214,13 +216,23 @@ describe('docs/observability.md', () => {
       reason: 'Timeout',
       durationMs: 1,
     } as const;
-    const llm = everythingOfModels();
-    log.write({ ...full, ...ends, ...http, ...rest, llm, host: 'h' });
-    log.write({ ...full, ...ends, ...http, ...rest, llm, tlsSni: 'sni' });
-    const [withHost = [], withSni = []] = lines.map((line) => Object.keys(JSON.parse(line)).slice(3));
+    const every = { llm: everythingOfModels(), a2a: everythingOfAgents(), mcp: everythingOfServers('tool') };
+    log.write({ ...full, ...ends, ...http, ...rest, ...every, host: 'h' });
+    log.write({ ...full, ...ends, ...http, ...rest, ...every, tlsSni: 'sni' });
+    for (const kind of ['resource', 'prompt'] as const)
+      log.write({ ...full, ...ends, ...http, ...rest, mcp: everythingOfServers(kind) });
+    const [withHost = [], withSni = [], ofResource = [], ofPrompt = []] = lines.map((line) =>
+      Object.keys(JSON.parse(line)).slice(3),
+    );
     const documented = table(section(page, 'Access log')).map(([field = '']) => field);
-    expect(documented.filter((field) => field !== 'tls.sni')).toEqual(withHost);
-    expect(documented.filter((field) => field !== 'http.host')).toEqual(withSni);
+    // A message is about one item.
+    const ofTool = documented.filter((field) => field !== 'mcp.resource.uri' && field !== 'gen_ai.prompt.name');
+    expect(ofTool.filter((field) => field !== 'tls.sni')).toEqual(withHost);
+    expect(ofTool.filter((field) => field !== 'http.host')).toEqual(withSni);
+    expect(documented.filter((field) => ofResource.includes(field))).toEqual(ofResource);
+    expect(ofResource).toContain('mcp.resource.uri');
+    expect(documented.filter((field) => ofPrompt.includes(field))).toEqual(ofPrompt);
+    expect(ofPrompt).toContain('gen_ai.prompt.name');
   });
 
   test('names the levels and scopes of the log', () => {
@@ -228,6 +240,26 @@ describe('docs/observability.md', () => {
     expect(named).toEqual(expect.arrayContaining([...logLevels, 'gateway', 'admin', 'listener', 'engine', 'request']));
   });
 });
+
+function everythingOfAgents(): A2aFacts {
+  const facts = new A2aFacts('message/send', false);
+  return Object.assign(facts, {
+    outcome: 'error',
+    errorCode: 1,
+    resultKind: 'task',
+    taskState: 'failed',
+    contextId: 'c',
+  } as const);
+}
+
+function everythingOfServers(kind: 'tool' | 'prompt' | 'resource'): McpFacts {
+  return Object.assign(new McpFacts(), {
+    methodName: 'm',
+    sessionId: 's',
+    item: { kind, name: 'n', target: 't' },
+    error: { code: 1, message: 'no' },
+  });
+}
 
 function everythingOfModels(): LlmFacts {
   const part = { input: 1n, output: 1n, cacheRead: 1n, cacheWrite: 1n, reasoning: 1n, inputAudio: 1n, outputAudio: 1n };
