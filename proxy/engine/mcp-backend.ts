@@ -102,7 +102,7 @@ export class McpBackend {
       clock: deps.clock,
       dnsRebindingProtection: backend.dnsRebindingProtection,
       streams: kept.streams,
-      relay: streamRelay(relay, backend.key, kept.streams),
+      relay: streamRelay(relay, { backend: backend.key, streams: kept.streams, sessions: this.#sessions }),
     };
   }
 

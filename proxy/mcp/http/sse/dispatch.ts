@@ -1,22 +1,38 @@
 import type { RpcMessage, RpcRequest } from '../../message/message.ts';
-import type { ClientCall } from '../../session/contract.ts';
+import type { ClientCall, McpSessions } from '../../session/contract.ts';
 import type { Calling, CallSink, TargetFailure } from '../../targets/contract.ts';
 import { discard, failureError } from '../refusals.ts';
 import type { SseStream } from './streams.ts';
 
-/** Hands a message on; what comes for it goes to the stream, as the client has its answer already. */
-export function dispatch(stream: SseStream, message: RpcMessage, call: ClientCall): void {
-  if (message.kind === 'request') {
-    feed(stream, new Answer(stream, message), (sink) => stream.session.request(message, call, sink));
-    return;
-  }
+export interface Said {
+  readonly message: RpcMessage;
+  readonly call: ClientCall;
+  /** Of the newest configuration. */
+  readonly sessions: McpSessions;
+}
+
+/**
+ * Hands a message on; what comes for it goes to the stream, as the client has its answer already. False when the session
+ * is gone.
+ */
+export async function dispatch(stream: SseStream, said: Said): Promise<boolean> {
+  const { message, call } = said;
+  const session = await stream.session(said.sessions, call);
+  if (session === null || stream.events.over) return false;
   // Neither notifications nor answers have an answer: there is no way to tell the client.
-  stream.session.post(message, call).then(discard, () => {});
+  if (message.kind !== 'request') session.post(message, call).then(discard, () => {});
+  else {
+    // A stream that hears nothing of targets still carries answers.
+    const initialized = (): void => void listen(stream, said.sessions).catch(() => {});
+    feed(stream, new Answer(stream, message, initialized), (sink) => session.request(message, call, sink));
+  }
+  return true;
 }
 
 /** From now on, what targets say without being asked goes to the stream as well. */
-function listen(stream: SseStream): void {
-  feed(stream, new Unasked(stream), (sink) => stream.session.listen(stream.opening, sink));
+async function listen(stream: SseStream, sessions: McpSessions): Promise<void> {
+  const session = await stream.session(sessions, stream.opening);
+  if (session !== null) feed(stream, new Unasked(stream), (sink) => session.listen(stream.opening, sink));
 }
 
 function feed(stream: SseStream, sink: Feed, begin: (sink: CallSink) => Calling): void {
@@ -35,8 +51,10 @@ class Answer implements Feed {
   over = false;
   readonly #stream: SseStream;
   readonly #request: RpcRequest;
+  readonly #initialized: () => void;
 
-  constructor(stream: SseStream, request: RpcRequest) {
+  constructor(stream: SseStream, request: RpcRequest, initialized: () => void) {
+    this.#initialized = initialized;
     this.#stream = stream;
     this.#request = request;
     stream.began();
@@ -46,7 +64,7 @@ class Answer implements Feed {
     if (this.over) return;
     this.#stream.events.message(message);
     if (message.kind !== 'result' && message.kind !== 'error') return;
-    if (message.kind === 'result' && this.#request.method === 'initialize') listen(this.#stream);
+    if (message.kind === 'result' && this.#request.method === 'initialize') this.#initialized();
     this.#end();
   }
 

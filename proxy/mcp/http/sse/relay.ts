@@ -1,3 +1,5 @@
+import { messageOf } from '../../../../src/shared/errors.ts';
+import type { ClientCall, McpSessions } from '../../session/contract.ts';
 import type { OwnedStore } from '../../session/relay/owned-sessions.ts';
 import type { ThreadRelay } from '../../session/relay/thread-relay.ts';
 import type { RpcAnswer, RpcMessage, RpcNotification, RpcRequest } from '../../message/message.ts';
@@ -17,10 +19,17 @@ export interface StreamRelay {
   ): Promise<TargetFailure | null>;
 }
 
+export interface Streaming {
+  /** Key of the backend. */
+  readonly backend: string;
+  readonly streams: SseStreams;
+  readonly sessions: McpSessions;
+}
+
 /** Streams are offered to other threads like sessions, under a name of their own. */
-export function streamRelay(relay: ThreadRelay, backend: string, streams: SseStreams): StreamRelay {
+export function streamRelay(relay: ThreadRelay, { backend, streams, sessions }: Streaming): StreamRelay {
   const place = `${backend} over server-sent events`;
-  relay.offer(place, offered(streams));
+  relay.offer(place, offered(streams, sessions));
   return {
     thread: relay.self.thread,
     send(message, call, { thread, id }) {
@@ -35,11 +44,11 @@ export function streamRelay(relay: ThreadRelay, backend: string, streams: SseStr
 
 const forgotten: TargetFailure = { kind: 'forgotten', message: 'session not found' };
 
-function offered(streams: SseStreams): OwnedStore {
+function offered(streams: SseStreams, sessions: McpSessions): OwnedStore {
   return {
     find(id) {
       const stream = streams.find(id);
-      return stream === undefined ? null : { close() {}, connection: () => new OfferedStream(stream) };
+      return stream === undefined ? null : { close() {}, connection: () => new OfferedStream(stream, sessions) };
     },
     hold: () => () => {},
     remove: () => null,
@@ -52,20 +61,23 @@ const nothingUnderWay: Calling = { cancel() {}, pause() {}, resume() {} };
 class OfferedStream implements TargetConnection {
   readonly state = null;
   readonly #stream: SseStream;
+  readonly #sessions: McpSessions;
 
-  constructor(stream: SseStream) {
+  constructor(stream: SseStream, sessions: McpSessions) {
     this.#stream = stream;
+    this.#sessions = sessions;
   }
 
   request(message: RpcRequest, call: TargetCall, sink: CallSink): Calling {
-    this.#take(message, call);
-    sink.onEnd(null);
+    this.#take(message, call).then(
+      (failure) => sink.onEnd(failure),
+      (error: unknown) => sink.onEnd({ kind: 'broken', message: messageOf(error) }),
+    );
     return nothingUnderWay;
   }
 
   post(message: RpcNotification | RpcAnswer, call: TargetCall): Promise<TargetFailure | null> {
-    this.#take(message, call);
-    return Promise.resolve(null);
+    return this.#take(message, call);
   }
 
   listen(_call: TargetCall, sink: CallSink): Calling {
@@ -77,7 +89,8 @@ class OfferedStream implements TargetConnection {
     return Promise.resolve(null);
   }
 
-  #take(message: RpcMessage, { exchange, version }: TargetCall): void {
-    dispatch(this.#stream, message, { exchange, era: 'legacy', version });
+  async #take(message: RpcMessage, { exchange, version }: TargetCall): Promise<TargetFailure | null> {
+    const call: ClientCall = { exchange, era: 'legacy', version };
+    return (await dispatch(this.#stream, { message, call, sessions: this.#sessions })) ? null : forgotten;
   }
 }

@@ -27,7 +27,7 @@ export function serveSse(
     case 'GET':
       return open(exchange, sessions, options);
     case 'POST':
-      return post(exchange, options);
+      return post(exchange, sessions, options);
     default:
       return methodNotAllowed('GET, POST');
   }
@@ -39,7 +39,7 @@ function open(exchange: Exchange, sessions: McpSessions, options: McpHttpOptions
   const opening: ClientCall = { exchange, era: 'legacy', version };
   const session = sessions.begin(opening);
   if ('reason' in session) return session;
-  const { id, events } = options.streams.open(streamIdOf(options.relay?.thread ?? 0), session, opening);
+  const { id, events } = options.streams.open(streamIdOf(options.relay?.thread ?? 0), session, { sessions, opening });
   exchange.onClientGone(() => events.abandon());
   exchange.onEnd(() => events.abandon());
   events.event('endpoint', addressFor(exchange.clientTarget, id));
@@ -51,7 +51,11 @@ function addressFor(clientTarget: string, id: string): string {
   return `${clientTarget}${clientTarget.includes('?') ? '&' : '?'}sessionId=${id}`;
 }
 
-async function post(exchange: Exchange, options: McpHttpOptions): Promise<HttpResponse | Refusal> {
+async function post(
+  exchange: Exchange,
+  sessions: McpSessions,
+  options: McpHttpOptions,
+): Promise<HttpResponse | Refusal> {
   const { request } = exchange;
   const id = new URLSearchParams(queryOf(request.target)).get('sessionId');
   if (id === null || id === '') return mcpRefusal(422, 'sessionId is missing in the query');
@@ -64,10 +68,8 @@ async function post(exchange: Exchange, options: McpHttpOptions): Promise<HttpRe
   if (agreed.kind === 'refused') return agreed.refusal;
   const { message, version } = agreed;
   if (there.kind === 'here') {
-    // It may have gone while the message was read.
-    if (there.stream.events.over) return sessionUnknown;
-    dispatch(there.stream, message, { exchange, era: 'legacy', version });
-    return accepted();
+    const call: ClientCall = { exchange, era: 'legacy', version };
+    return (await dispatch(there.stream, { message, call, sessions })) ? accepted() : sessionUnknown;
   }
   const call = { exchange, trace: null, headers: request.headers, version };
   const failure = await there.relay.send(message, call, { thread: there.thread, id });

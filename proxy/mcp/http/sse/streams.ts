@@ -1,24 +1,41 @@
 import { randomUUID } from 'node:crypto';
 
 import type { LastingState } from '../../../policy/contract.ts';
-import type { ClientCall, McpSession } from '../../session/contract.ts';
+import type { ClientCall, McpSession, McpSessions } from '../../session/contract.ts';
 import { EventStream } from '../event-stream.ts';
 
 /** A client with the older transport: its session lasts as long as its stream. */
 export class SseStream {
   readonly id: string;
-  readonly session: McpSession;
   readonly events: EventStream;
   /** The request that opened the stream. */
   readonly opening: ClientCall;
+  readonly #begun: McpSession;
   #underWay = 0;
   #leaving = false;
 
-  constructor(parts: { id: string; session: McpSession; opening: ClientCall; gone: () => void }) {
-    this.id = parts.id;
-    this.session = parts.session;
+  constructor(id: string, parts: { begun: McpSession; opening: ClientCall; gone: (stream: SseStream) => void }) {
+    this.id = id;
+    this.#begun = parts.begun;
     this.opening = parts.opening;
-    this.events = new EventStream(parts.gone);
+    this.events = new EventStream(() => parts.gone(this));
+  }
+
+  /**
+   * The session for one more message. Once it has an id it is kept among the others: whoever asks for it there uses it, and
+   * gets the rules of the newest configuration. Null when it is not there any more, and neither is the stream then.
+   */
+  session(sessions: McpSessions, call: ClientCall): McpSession | null | Promise<McpSession | null> {
+    const { id } = this.#begun;
+    if (id === null) return this.#begun;
+    const found = sessions.find(id, call);
+    return found instanceof Promise ? found.then((session) => this.#usable(session)) : this.#usable(found);
+  }
+
+  #usable(session: McpSession | 'undecodable' | 'unknown'): McpSession | null {
+    if (typeof session !== 'string') return session;
+    this.events.close();
+    return null;
   }
 
   /** A request of the client waits for its answer on the stream. */
@@ -46,13 +63,13 @@ export class SseStreams implements LastingState {
     return this.#streams.size;
   }
 
-  open(id: string, session: McpSession, opening: ClientCall): SseStream {
-    const gone = (): void => {
+  open(id: string, begun: McpSession, parts: { sessions: McpSessions; opening: ClientCall }): SseStream {
+    const { opening, sessions } = parts;
+    const gone = (stream: SseStream): void => {
       this.#streams.delete(id);
-      // The session ends with the stream whatever targets say to it, and nobody is there to be told.
-      session.close(opening).catch(() => {});
+      void end(stream, sessions);
     };
-    const stream = new SseStream({ id, session, opening, gone });
+    const stream = new SseStream(id, { begun, opening, gone });
     this.#streams.set(id, stream);
     return stream;
   }
@@ -69,6 +86,16 @@ export class SseStreams implements LastingState {
   close(): Promise<void> {
     for (const { events } of this.#streams.values()) events.close();
     return Promise.resolve();
+  }
+}
+
+/** The session ends with the stream whatever targets say to it, and nobody is there to be told. */
+async function end(stream: SseStream, sessions: McpSessions): Promise<void> {
+  try {
+    const session = await stream.session(sessions, stream.opening);
+    await session?.close(stream.opening);
+  } catch {
+    // What cannot be ended goes when it has lain idle for long enough.
   }
 }
 

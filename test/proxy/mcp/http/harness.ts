@@ -77,7 +77,7 @@ export class ScriptedSessions implements McpSessions {
     return this.refusal ?? this.session;
   }
 
-  find(id: string): McpSession | 'undecodable' | Promise<McpSession | 'unknown'> {
+  find(id: string): McpSession | 'undecodable' | 'unknown' | Promise<McpSession | 'unknown'> {
     this.asked.push(`find ${id}`);
     if (id.startsWith('!')) return 'undecodable';
     return Promise.resolve(id === this.session.id ? this.session : 'unknown');
@@ -97,9 +97,9 @@ export interface Harness extends AsyncDisposable {
 
 /** The client's side of MCP behind Node's HTTP server. */
 export async function harness(
-  changes: Partial<McpHttpOptions> & { readonly deadlineAt?: number } = {},
+  changes: Partial<McpHttpOptions> & { readonly deadlineAt?: number; readonly sessions?: ScriptedSessions } = {},
 ): Promise<Harness> {
-  const sessions = new ScriptedSessions();
+  const sessions = changes.sessions ?? new ScriptedSessions();
   const options: McpHttpOptions = {
     limitBytes: 256 * 1024,
     clock: systemClock,

@@ -10,7 +10,7 @@ import { SseStreams } from '../../../../proxy/mcp/http/sse/streams.ts';
 import { ThreadRelay } from '../../../../proxy/mcp/session/relay/thread-relay.ts';
 import type { Peers } from '../../../../proxy/supervisor/data-plane.ts';
 
-import { harness, INITIALIZE, post, type Harness } from './harness.ts';
+import { harness, INITIALIZE, post, ScriptedSessions, type Harness } from './harness.ts';
 
 interface Listener {
   /** Path and query that messages go to. */
@@ -151,6 +151,27 @@ describe('the older transport', () => {
     expect(gw.session.notes.toSorted()).toEqual(['cancelled listen', 'closed']);
   });
 
+  test('has a session like any other once it has an id', async () => {
+    const { gw, stream, url } = await opened();
+    await using _ = gw;
+    const { onRequest } = gw.session;
+    gw.session.onRequest = (message, sink) => {
+      gw.session.id = 's1';
+      onRequest(message, sink);
+    };
+    await post(url, INITIALIZE);
+    await post(url, { jsonrpc: '2.0', id: 2, method: 'tools/list' });
+    await stream.until('"of":"tools/list"');
+    expect(gw.sessions.asked).toEqual(['begin', 'find s1', 'find s1']);
+    // It lay idle for too long, or its targets are others now.
+    gw.session.id = 's2';
+    gw.sessions.find = () => 'unknown';
+    expect((await post(url, { jsonrpc: '2.0', id: 3, method: 'tools/list' })).status).toBe(404);
+    await gw.idle();
+    expect(gw.options.streams.size).toBe(0);
+    expect(gw.session.notes).toEqual(['cancelled listen']);
+  });
+
   test('lets its clients go when the thread ends', async () => {
     const { gw } = await opened();
     await using _ = gw;
@@ -182,8 +203,9 @@ describe('the older transport in several threads', () => {
     const relays = threads(2);
     const [one, other] = await Promise.all(
       relays.map((relay) => {
-        const streams = new SseStreams();
-        return harness({ streams, relay: streamRelay(relay, '/mcp', streams) });
+        const [streams, sessions] = [new SseStreams(), new ScriptedSessions()];
+        const backend = '/mcp';
+        return harness({ streams, sessions, relay: streamRelay(relay, { backend, streams, sessions }) });
       }),
     );
     if (one === undefined || other === undefined) throw new Error('no threads');
