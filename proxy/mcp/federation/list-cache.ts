@@ -10,6 +10,39 @@ interface Entry {
   readonly result: JsonObject;
   readonly at: number;
   readonly reader: string;
+  readonly items: number;
+  /** Where it is kept. */
+  readonly key: string;
+  readonly kept: Map<string, Entry>;
+}
+
+/** What all sessions of a backend keep together: the oldest lists go first. */
+export class ListBudget {
+  readonly #maxItems: number;
+  /** In the order in which they came. */
+  readonly #entries = new Set<Entry>();
+  #items = 0;
+
+  constructor(maxItems = 20_000) {
+    this.#maxItems = maxItems;
+  }
+
+  keep(entry: Entry): void {
+    this.drop(entry.kept.get(entry.key));
+    entry.kept.set(entry.key, entry);
+    this.#entries.add(entry);
+    this.#items += entry.items;
+    for (const oldest of this.#entries) {
+      if (this.#items <= this.#maxItems) return;
+      this.drop(oldest);
+    }
+  }
+
+  drop(entry: Entry | undefined): void {
+    if (entry === undefined || !this.#entries.delete(entry)) return;
+    entry.kept.delete(entry.key);
+    this.#items -= entry.items;
+  }
 }
 
 /**
@@ -17,13 +50,15 @@ interface Entry {
  * otherwise it serves look-ups by name for a moment only. What one credential has read is not shown to another.
  */
 export class ListCache {
+  readonly #budget: ListBudget;
   readonly #now: () => number;
   readonly #entries = new Map<string, Entry>();
   readonly #generations = new Map<string, number>();
   readonly #watched = new Map<number, number>();
   readonly #announced = new Set<string>();
 
-  constructor(now: () => number = () => performance.now()) {
+  constructor(budget: ListBudget, now: () => number = () => performance.now()) {
+    this.#budget = budget;
     this.#now = now;
   }
 
@@ -45,7 +80,10 @@ export class ListCache {
   /** Keeps a list unless it has changed since it was asked for. */
   store(target: number, method: string, exchange: Exchange, list: { result: JsonObject; generation: number }): void {
     if (list.generation !== this.generation(target, method)) return;
-    this.#entries.set(keyOf(target, method), { result: list.result, at: this.#now(), reader: reader(exchange) });
+    const { result } = list;
+    const key = keyOf(target, method);
+    const facts = { at: this.#now(), reader: reader(exchange), items: sizeOf(result) };
+    this.#budget.keep({ result, ...facts, key, kept: this.#entries });
   }
 
   /** The target says with a notification when this list changes. */
@@ -56,17 +94,28 @@ export class ListCache {
   /** A stream of the target has been opened (1) or has ended (-1). */
   watch(target: number, by: 1 | -1): void {
     this.#watched.set(target, (this.#watched.get(target) ?? 0) + by);
-    for (const key of this.#entries.keys()) if (key.startsWith(`${target} `)) this.#entries.delete(key);
+    for (const entry of this.#entries.values()) if (entry.key.startsWith(`${target} `)) this.#budget.drop(entry);
+  }
+
+  /** The session is over. */
+  clear(): void {
+    for (const entry of this.#entries.values()) this.#budget.drop(entry);
   }
 
   /** A notification of the target; most outdate nothing. */
   heard(target: number, notification: string): void {
     for (const method of outdated(notification)) {
       const key = keyOf(target, method);
-      this.#entries.delete(key);
+      this.#budget.drop(this.#entries.get(key));
       this.#generations.set(key, this.generation(target, method) + 1);
     }
   }
+}
+
+function sizeOf(result: JsonObject): number {
+  let items = 1;
+  for (const member of Object.values(result)) if (Array.isArray(member)) items += member.length;
+  return items;
 }
 
 function keyOf(target: number, method: string): string {

@@ -1,6 +1,7 @@
 import type { McpBackend } from '../../../src/config/ir/mcp.ts';
 import type { CallGuards, ItemRules } from '../guard/contract.ts';
 import type { Target } from '../targets/contract.ts';
+import { ListBudget } from './list-cache.ts';
 import { Naming } from './naming.ts';
 import { CursorCodec } from './merge/cursor.ts';
 
@@ -32,6 +33,7 @@ export interface Plan {
   readonly guards: CallGuards | null;
   readonly gateway: GatewayFacts;
   readonly cursors: CursorCodec;
+  readonly budget: ListBudget;
 }
 
 export function plan(options: FederationOptions): Plan {
@@ -44,6 +46,7 @@ export function plan(options: FederationOptions): Plan {
     rules: options.rules,
     guards: options.guards,
     gateway: options.gateway,
+    budget: new ListBudget(),
     cursors: new CursorCodec(names, options.cursorKey),
   };
 }

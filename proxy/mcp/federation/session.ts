@@ -41,7 +41,7 @@ interface Waiting {
 
 /** Several targets, in one conversation with one client. */
 export class FederatedSession implements McpSession, Members {
-  readonly lists = new ListCache();
+  readonly lists: ListCache;
   readonly #connections: (TargetConnection | null)[];
   readonly #states: readonly (TargetState | null)[] | null;
   readonly #identify: SessionParts['identify'];
@@ -55,6 +55,7 @@ export class FederatedSession implements McpSession, Members {
 
   constructor(parts: SessionParts) {
     this.#plan = parts.plan;
+    this.lists = new ListCache(parts.plan.budget);
     this.#states = parts.states;
     this.#id = parts.id;
     this.#identify = parts.identify;
@@ -130,6 +131,7 @@ export class FederatedSession implements McpSession, Members {
     if (this.#closed) return;
     this.#closed = true;
     for (const waiting of [...this.#waiting.values(), ...this.#streams]) stop(waiting);
+    this.lists.clear();
     const ends = this.#connections.map((connection, target) =>
       connection?.close(call === null ? null : targetCall(this, target, call, forwarded(call))),
     );

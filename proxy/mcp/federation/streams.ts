@@ -62,6 +62,8 @@ export class MergedStream implements Calling {
     const { lists } = this.#members;
     let ended = false;
     const calling = connection.listen(targetCall(this.#members, target, this.#call, forwarded(this.#call)), {
+      // One that is there is enough for the whole to be there.
+      onOpen: () => this.#done || this.#sink.onOpen?.(),
       onMessage: (message) => this.#heard(target, message),
       onEnd: (failure) => {
         ended = true;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CallGuards, Guarded, McpItem } from '../../../../proxy/mcp/guard/contract.ts';
 import type { JsonObject } from '../../../../src/shared/json.ts';
+import { McpFacts } from '../../../../proxy/exchange/mcp-facts.ts';
 import { Headers } from '../../../../proxy/exchange/headers.ts';
 import { untraced, traced } from '../../exchange/build.ts';
 import { answered, ask, call, Client, ScriptedTarget, session, type Script } from './scripted.ts';
@@ -185,6 +186,15 @@ describe('a call of one target', () => {
     expect(seen?.version).toBe('2025-06-18');
     expect(seen?.trace).not.toBeNull();
     expect(headers.size).toBe(6);
+  });
+
+  test('is noted with the target and the target’s own name', async () => {
+    const { exchange } = traced();
+    const facts = new McpFacts();
+    exchange.attributes.mcp = facts;
+    const on = session([new ScriptedTarget('a', echo), new ScriptedTarget('b')]);
+    await answered(on, 'tools/call', { name: 'a_x' }, { exchange });
+    expect(facts.item).toEqual({ kind: 'tool', name: 'x', target: 'a' });
   });
 
   test('is paused, resumed and cancelled at its target', () => {
