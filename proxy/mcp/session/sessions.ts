@@ -133,6 +133,7 @@ export class KeptConversation implements McpSession, OwnedSession {
   #held(what: 'call' | 'stream', sink: CallSink, begin: (sink: CallSink) => Calling): Calling {
     const release = this.#store.hold(this.id, what);
     const calling = begin({
+      onOpen: () => sink.onOpen?.(),
       onMessage: (message) => sink.onMessage(message),
       onEnd: (failure) => {
         release();

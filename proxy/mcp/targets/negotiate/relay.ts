@@ -34,6 +34,10 @@ export class Relay implements Calling, CallSink {
     this.#onCancel = listener;
   }
 
+  onOpen(): void {
+    if (!this.#over) this.#sink.onOpen?.();
+  }
+
   onMessage(message: RpcMessage): void {
     if (this.#over) return;
     this.#delivered = true;

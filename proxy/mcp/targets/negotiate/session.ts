@@ -233,6 +233,7 @@ export class PeerSession implements TargetConnection {
       return;
     }
     const sink: CallSink = {
+      onOpen: () => relay.onOpen(),
       onMessage: (message) => {
         if (message.kind === 'request' && !this.#parts.options.answers)
           reply(this.#connection, message, inVersion(call, peer));

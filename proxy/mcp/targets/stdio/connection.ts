@@ -73,6 +73,7 @@ export class StdioConnection implements TargetConnection {
   listen(_call: TargetCall, sink: CallSink): Calling {
     if (this.#closed) return failed(sink, over);
     if (this.#lost) return failed(sink, forgotten);
+    sink.onOpen?.();
     const outlet = this.#audience.listen(sink);
     return calling(outlet, () => this.#audience.leave(outlet));
   }

@@ -93,6 +93,7 @@ export class Listening implements Calling {
       this.#fail(broken('the target opened a stream that is no event stream'));
       return;
     }
+    if (!this.#opened) this.#sink.onOpen?.();
     this.#opened = true;
     this.#reader = new EventReader(body, this.#conversation.options.limitBytes, {
       event: (name, data) => this.#event(name, data),
