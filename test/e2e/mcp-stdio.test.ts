@@ -130,14 +130,42 @@ test('a program that dies fails the call under way, and the next one meets anoth
   await client.close();
 });
 
+test('a thousand sessions begun and left are bounded in what they hold, and leave nothing behind', async () => {
+  const result = '{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}';
+  const script = `while read -r line; do
+    id=\${line#*'"id":'}
+    case "$line" in
+      *initialize*) echo '{"jsonrpc":"2.0","id":'"\${id%%,*}"',"result":${result}}' ;;
+      *'"id":'*) echo '{"jsonrpc":"2.0","id":'"\${id%%,*}"',"error":{"code":-32601,"message":"no such method"}}' ;;
+    esac
+  done`;
+  await writeFile(join(folder, 'server.sh'), script);
+  const stdio = `{cmd: /bin/sh, args: [${join(folder, 'server.sh')}]}`;
+  gateway = await startGateway(`mcp:\n  port: 800\n  targets: [{name: one, stdio: ${stdio}}]`, { threads: 2 });
+  const port = gateway.port(800);
+  for (let i = 0; i < 100; i++) {
+    const begun = await Promise.all(Array.from({ length: 10 }, () => post(port, handshake)));
+    expect(begun.every(({ status, headers }) => status === 200 && headers['mcp-session-id'] !== undefined)).toBe(true);
+  }
+  await until(() => programs().length <= 512);
+  await gateway.close();
+  expect(programs()).toEqual([]);
+});
+
+const handshake = {
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
+
 function listTools(port: number, session: string): Promise<Answer> {
+  return post(port, { id: 1, method: 'tools/list' }, { 'mcp-session-id': session });
+}
+
+function post(port: number, message: object, headers: Record<string, string> = {}): Promise<Answer> {
   return ask(port, '/mcp', {
     method: 'POST',
-    headers: {
-      accept: 'application/json, text/event-stream',
-      'content-type': 'application/json',
-      'mcp-session-id': session,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ jsonrpc: '2.0', ...message }),
   });
 }
