@@ -26,12 +26,12 @@ export interface RelayedHeaders {
 
 export function relayed({ exchange, headers, version }: TargetCall): RelayedCall {
   const { request, connection, attributes } = exchange;
-  const { headers: requestHeaders, body: _body, ...head } = request;
+  const { method, scheme, authority, target, version: httpVersion, upgrade, headers: requestHeaders } = request;
   const { jwt, basicAuth, extauthz, extproc, mcpGuardrails } = attributes;
   return {
     version,
     headers: { names: headers.names, values: headers.values },
-    request: head,
+    request: { method, scheme, authority, target, version: httpVersion, upgrade },
     requestHeaders: { names: requestHeaders.names, values: requestHeaders.values },
     connection,
     jwt: jwt === null ? null : { claims: jwt.claims, rawToken: jwt.rawToken.reveal() },
