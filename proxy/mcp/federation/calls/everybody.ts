@@ -35,7 +35,11 @@ export function callEverybody(session: Handshake, item: ItemCall, route: Route |
 function callOnly(session: Handshake, item: ItemCall, route: Route | undefined): Calling {
   const { message, call } = item;
   const { plan } = session;
-  const one = new OneCall({ ...item, target: 0, finish: finishOnly(session, item, route) });
+  const filter =
+    route?.kind === 'list' && plan.rules.allows !== null
+      ? (result: JsonObject) => permittedList(plan, call.exchange, route, result)
+      : null;
+  const one = new OneCall({ ...item, target: 0, finish: finishOnly(session, route), filter });
   const headers = forwarded(call);
   if (plan.guards?.looksAt(message.method, 'request') !== true) {
     one.begin(message, headers);
@@ -49,14 +53,7 @@ function callOnly(session: Handshake, item: ItemCall, route: Route | undefined):
   return one;
 }
 
-function finishOnly(
-  session: Handshake,
-  item: ItemCall,
-  route: Route | undefined,
-): ((result: JsonObject) => JsonObject | null) | null {
-  const { plan } = session;
-  if (route?.kind === 'list' && plan.rules.allows !== null)
-    return (result) => permittedList(plan, item.call.exchange, route, result);
+function finishOnly(session: Handshake, route: Route | undefined): ((result: JsonObject) => JsonObject | null) | null {
   if (route?.kind !== 'initialize') return null;
   return (result) => {
     session.introduced(0, result);

@@ -1,4 +1,5 @@
 import type { Headers } from '../../../exchange/headers.ts';
+import type { McpItem } from '../../guard/contract.ts';
 import { rpcCodes } from '../../message/codes.ts';
 import { listOf, routeOf, type ListRoute } from '../route.ts';
 import type { FanOut } from './fan-out.ts';
@@ -22,7 +23,10 @@ export async function locate(
   if (found === null) return null;
   const [owner, other] = found;
   if (owner !== undefined && other === undefined) return owner;
-  const message = owner === undefined ? unknown(kind, name) : `${kind} ${name} is served by multiple targets`;
+  const seen = found.some((target) =>
+    allowed(fan, { kind, name, target: fan.members.plan.targets[target]?.name ?? '' }),
+  );
+  const message = seen ? `${kind} ${name} is served by multiple targets` : unknown(kind, name);
   fan.error({ code: rpcCodes.invalidParams, message });
   return null;
 }
@@ -30,6 +34,12 @@ export async function locate(
 /** What a client hears of an item that does not exist, or that it may not know of. */
 export function unknown(kind: string, name: string): string {
   return `Unknown ${kind}: ${name}`;
+}
+
+/** Who may use none of several items of a name is not told that there are some. */
+function allowed(fan: FanOut, item: McpItem): boolean {
+  const { allows } = fan.members.plan.rules;
+  return allows === null || allows(fan.call.exchange, item);
 }
 
 async function owners(

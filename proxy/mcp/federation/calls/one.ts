@@ -13,6 +13,8 @@ export interface OneCallParts {
   readonly target: number;
   readonly call: ClientCall;
   readonly sink: CallSink;
+  /** What the client may see of a result, before processors do; null for a result that cannot be. */
+  readonly filter?: ((result: JsonObject) => JsonObject | null) | null;
   /** What becomes of a result: another one in the client's words, or null for one that cannot be. */
   readonly finish: ((result: JsonObject) => JsonObject | null) | null;
   /** Called when nothing more comes. */
@@ -93,8 +95,10 @@ export class OneCall implements Calling, CallSink {
     this.#end(failure ?? broken('the target ended its stream without an answer'));
   }
 
-  #answer(answer: RpcAnswer): void {
+  #answer(given: RpcAnswer): void {
     this.#answered = true;
+    const answer = this.#filtered(given);
+    if (answer === null) return this.#incompatible();
     const request = this.#message;
     const { members, call } = this.#parts;
     const { guards } = members.plan;
@@ -110,6 +114,13 @@ export class OneCall implements Calling, CallSink {
       (outcome) => this.#checked(answer, outcome),
       (error: unknown) => this.#fail({ code: rpcCodes.internal, message: messageOf(error) }),
     );
+  }
+
+  #filtered(answer: RpcAnswer): RpcAnswer | null {
+    const { filter = null } = this.#parts;
+    if (filter === null || answer.kind === 'error') return answer;
+    const result = filter(answer.result);
+    return result === null ? null : { ...answer, result };
   }
 
   #checked(answer: RpcResult, outcome: Guarded): void {

@@ -310,6 +310,22 @@ describe('processors', () => {
     expect(targets.map(({ seen }) => seen[0]?.call.headers.get('x-seen'))).toEqual(['yes', 'yes']);
   });
 
+  test('see of a single target’s list what the client may see', async () => {
+    const heard: unknown[] = [];
+    const setup = guards({
+      async response(_call, result) {
+        heard.push(result);
+        return pass;
+      },
+    });
+    const allows = (item: McpItem): boolean => item.name === 'x';
+    const rules = { allows: (_: unknown, item: McpItem) => allows(item), list: () => ({ allows, told() {} }) };
+    const a = new ScriptedTarget('a', (seen) => seen.answer({ tools: [{ name: 'x' }, { name: 'y' }] }));
+    const shown = { tools: [{ name: 'x' }] };
+    expect(await answered(session([a], { ...setup, rules }), 'tools/list')).toEqual(shown);
+    expect(heard).toEqual([shown]);
+  });
+
   test.each(['tools/call', 'tools/list', 'initialize'])('reject %s before and after', async (method) => {
     const reject: Guarded = { kind: 'reject', error: { code: -32001, message: 'no' } };
     const script: Script = (seen) =>

@@ -135,6 +135,15 @@ describe('names without targets', () => {
     });
   });
 
+  test('of more than one target that the client may not use are not told of', async () => {
+    const none = { allows: () => false, list: () => ({ allows: () => false, told() {} }) };
+    const targets = [new ScriptedTarget('a', tools('x')), new ScriptedTarget('b', tools('x'))];
+    expect(await answered(session(targets, { ...never, rules: none }), 'tools/call', { name: 'x' })).toEqual({
+      code: -32602,
+      message: 'Unknown tool: x',
+    });
+  });
+
   test('are compared over all pages', async () => {
     const on = session([new ScriptedTarget('a', paged(5)), new ScriptedTarget('b', tools('t4', 'u'))], never);
     expect(await answered(on, 'tools/list')).toEqual({
