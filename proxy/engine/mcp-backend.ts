@@ -19,11 +19,13 @@ import { rpcEnvelopeFor } from '../mcp/http/refusals.ts';
 import { serveMcp } from '../mcp/http/serve.ts';
 import { streamRelay } from '../mcp/http/sse/relay.ts';
 import { SseStreams } from '../mcp/http/sse/streams.ts';
+import { isForTargetItself, passedThrough } from '../mcp/http/well-known.ts';
 import { SessionIds, type SessionOwner } from '../mcp/session/id.ts';
 import { BackendSessions, type KeptConversation } from '../mcp/session/sessions.ts';
 import { ThreadRelay } from '../mcp/session/relay/thread-relay.ts';
 import { SessionStore } from '../mcp/session/store.ts';
 import type { Target } from '../mcp/targets/contract.ts';
+import type { HttpCaller } from '../mcp/targets/http-caller.ts';
 import { negotiating } from '../mcp/targets/negotiate/target.ts';
 import { openApiTarget } from '../mcp/targets/openapi/connection.ts';
 import { compileDocument } from '../mcp/targets/openapi/document.ts';
@@ -71,14 +73,18 @@ const SSE_OPEN_MS = 10_000;
 export class McpBackend {
   readonly #sessions: BackendSessions;
   readonly #options: McpHttpOptions;
+  readonly #backend: McpBackendSpec;
+  /** To the targets that are reached over HTTP. */
+  readonly #callers: HttpCaller[] = [];
 
   /** Throws a `GwError` for what cannot be compiled. */
   constructor(backend: McpBackendSpec, compiler: McpCompiler) {
     const { deps, own, sessions, thread } = compiler;
+    this.#backend = backend;
     const context: PolicyContext = { phase: 'backend', source: own.sources.mcpAuthorization ?? backend.key, deps };
     const federation = new Federation({
       backend,
-      targets: backend.targets.map((target) => compileTarget(target, { backend, compiler })),
+      targets: backend.targets.map((target) => compileTarget(target, { backend, compiler, callers: this.#callers })),
       rules: compileItemRules(own.values.mcpAuthorization, context),
       guards: compileCallGuards(own.values.mcpGuardrails, { ...context, source: own.sources.mcpGuardrails ?? '' }),
       gateway: thread.gateway,
@@ -107,7 +113,11 @@ export class McpBackend {
   }
 
   serve(exchange: Exchange): Promise<HttpResponse | Refusal> {
-    return serveMcp(exchange, this.#sessions, this.#options);
+    const [caller] = this.#callers;
+    // Where the gateway does the login, its own step has answered before.
+    return caller !== undefined && isForTargetItself(exchange.request, this.#backend)
+      ? passedThrough(exchange, caller)
+      : serveMcp(exchange, this.#sessions, this.#options);
   }
 
   envelopeFor(refusal: Refusal): Envelope | null {
@@ -131,17 +141,19 @@ function keptOf(backend: McpBackendSpec, { deps, sessions }: McpCompiler) {
 interface Around {
   readonly backend: McpBackendSpec;
   readonly compiler: McpCompiler;
+  /** Takes the callers that are made. */
+  readonly callers: HttpCaller[];
 }
 
 function compileTarget(target: McpTarget, around: Around): Target {
   const { backend, compiler } = around;
   const { clock } = compiler.deps;
   const options = { identity: compiler.thread.gateway, answers: backend.stateful, clock };
-  const plain = plainTarget(target, compiler);
+  const plain = plainTarget(target, around);
   return target.server.kind === 'openapi' ? plain : negotiating(plain, options);
 }
 
-function plainTarget(target: McpTarget, compiler: McpCompiler): Target {
+function plainTarget(target: McpTarget, { compiler, callers }: Around): Target {
   const { deps, thread } = compiler;
   const { name, server } = target;
   const { clock, log, maxBufferSize: limitBytes } = deps;
@@ -151,6 +163,7 @@ function plainTarget(target: McpTarget, compiler: McpCompiler): Target {
     return stdioTarget({ name, server, environment, programs, clock, log: log.scope('mcp') });
   }
   const caller = new TargetCaller(programOf(target, server, compiler), thread);
+  callers.push(caller);
   const { path } = server;
   switch (server.kind) {
     case 'streamable':

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { Cleanup } from './gateway.ts';
+import { Cleanup, upstream } from './gateway.ts';
 import { facing } from './wire.ts';
 
 const cleanup = new Cleanup();
@@ -43,4 +43,20 @@ describe('what a client of MCP is refused', () => {
     expect(answer.headers.get('content-type')).toBe('text/plain');
     expect((await gateway.logged('reason=MCP', '406')).length).toBeGreaterThan(0);
   });
+});
+
+test('what the only server says of its own login comes as it is', async () => {
+  const target = await upstream((request, response) => {
+    response.writeHead(request.url === '/.well-known/oauth-protected-resource/mcp' ? 200 : 404, { 'x-who': 'target' });
+    response.end(`${request.method} ${request.url}`);
+  });
+  cleanup.add(target);
+  const server = `{mcp: {targets: [{name: one, mcp: {host: "http://127.0.0.1:${target.port}/mcp"}}]}}`;
+  const gateway = await facing(cleanup, `routes: [{backends: [${server}]}]`);
+  const document = `http://127.0.0.1:${gateway.http}/.well-known/oauth-protected-resource/mcp`;
+  const answer = await fetch(document);
+  expect([answer.status, answer.headers.get('x-who')]).toEqual([200, 'target']);
+  expect(await answer.text()).toBe('GET /.well-known/oauth-protected-resource/mcp');
+  expect((await fetch(document, { method: 'PUT' })).status).toBe(405);
+  expect((await fetch(document.replace('protected-resource', 'authorization-server'))).status).toBe(404);
 });

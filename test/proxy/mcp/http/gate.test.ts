@@ -84,21 +84,20 @@ describe('documents of the only target', () => {
     '/.well-known/oauth-protected-resource/mcp?x',
     '/.well-known/oauth-authorization-server/mcp',
   ])('%s goes to it', (path) => {
-    expect(isForTargetItself(asks(path), backend(http), false)).toBe(true);
-    expect(isForTargetItself(asks(path, 'OPTIONS'), backend(http), false)).toBe(true);
-    expect(isForTargetItself(asks(path, 'POST'), backend(http), false)).toBe(false);
-    expect(isForTargetItself(asks(path), backend(http, http), false)).toBe(false);
-    expect(isForTargetItself(asks(path), backend(program), false)).toBe(false);
-    expect(isForTargetItself(asks(path), backend(), false)).toBe(false);
-    expect(isForTargetItself(asks(path), backend(http), true)).toBe(false);
-    expect(isForTargetItself(asks(path), { ...backend(http), dnsRebindingProtection: true }, false)).toBe(false);
+    expect(isForTargetItself(asks(path), backend(http))).toBe(true);
+    expect(isForTargetItself(asks(path, 'OPTIONS'), backend(http))).toBe(true);
+    expect(isForTargetItself(asks(path, 'POST'), backend(http))).toBe(false);
+    expect(isForTargetItself(asks(path), backend(http, http))).toBe(false);
+    expect(isForTargetItself(asks(path), backend(program))).toBe(false);
+    expect(isForTargetItself(asks(path), backend())).toBe(false);
+    expect(isForTargetItself(asks(path), { ...backend(http), dnsRebindingProtection: true })).toBe(false);
     const local = asks(path, 'GET', 'localhost:3000');
-    expect(isForTargetItself(local, { ...backend(http), dnsRebindingProtection: true }, false)).toBe(true);
+    expect(isForTargetItself(local, { ...backend(http), dnsRebindingProtection: true })).toBe(true);
   });
 
   test.each(['/mcp', '/.well-known/oauth-protected-resourceful', '/x/.well-known/oauth-protected-resource'])(
     '%s does not',
-    (path) => expect(isForTargetItself(asks(path), backend(http), false)).toBe(false),
+    (path) => expect(isForTargetItself(asks(path), backend(http))).toBe(false),
   );
 });
 
