@@ -1,6 +1,6 @@
 import { readDiscovery, type Discovery } from '../../src/config/documents/discovery.ts';
 import { readKeySet } from '../../src/config/documents/key-set.ts';
-import { readOpenApi } from '../../src/config/documents/open-api.ts';
+import { openApiOf } from '../../src/config/documents/open-api.ts';
 import type { GatewayConfig, PublicJwk, RemoteDocument } from '../../src/config/ir/index.ts';
 import { assertNever } from '../../src/shared/assert-never.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
@@ -51,7 +51,8 @@ export function readContent(document: RemoteDocument, text: string): Read | stri
       return typeof discovery === 'string' ? discovery : { kind: 'discovery', discovery };
     }
     case 'openApi': {
-      const read = readOpenApi(text);
+      // The control thread has made JSON of it.
+      const read = openApiOf(JSON.parse(text));
       return typeof read === 'string' ? read : { kind: 'openApi', openApi: read.document };
     }
     default:

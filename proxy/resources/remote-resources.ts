@@ -3,6 +3,7 @@ import type { GatewayConfig, RemoteDocument } from '../../src/config/ir/index.ts
 import { GwError, messageOf } from '../../src/shared/errors.ts';
 import type { Log } from '../../src/shared/log.ts';
 import { systemClock, type Clock } from '../exchange/wait.ts';
+import { readOpenApi } from '../../src/config/documents/open-api-text.ts';
 import { keyOf, ledTo, nameOf, readContent, remoteDocuments, type Read, type ResourceContent } from './content.ts';
 import { fetchDocument, type FetchDocument, type Fetched } from './fetch-document.ts';
 
@@ -139,8 +140,9 @@ export class RemoteResources {
     }
   }
 
-  #fetch({ url, content }: RemoteDocument, etag: string | undefined): Promise<Fetched> {
-    return this.#options.fetch(url, { etag, content, signal: this.#stop.signal });
+  async #fetch({ url, content }: RemoteDocument, etag: string | undefined): Promise<Fetched> {
+    const fetched = await this.#options.fetch(url, { etag, content, signal: this.#stop.signal });
+    return fetched.kind === 'text' ? { ...fetched, text: handedOn(content, fetched.text) } : fetched;
   }
 
   /** One refresh at a time; whoever comes meanwhile waits for the same one. */
@@ -213,4 +215,12 @@ export class RemoteResources {
 
 function contentOf({ key, document, text, version }: Held): ResourceContent {
   return { key, document, text, version };
+}
+
+/** As data threads read it: without the library of YAML, which each of them would keep in memory. */
+function handedOn(content: RemoteDocument['content'], text: string): string {
+  if (content !== 'openApi') return text;
+  const read = readOpenApi(text);
+  if (typeof read === 'string') throw new Error(read);
+  return JSON.stringify(read.document);
 }

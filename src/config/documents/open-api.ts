@@ -1,20 +1,13 @@
 import type { JsonObject } from '../../shared/json.ts';
-import { readYaml } from '../load/yaml.ts';
 
-/** Largest document, characters. */
-const MAX_CHARACTERS = 16 * 1024 * 1024;
 /** As for configuration files; whoever walks through it need not count. */
 const MAX_DEPTH = 100;
 
 /**
- * Reads an OpenAPI document of version 3, JSON or YAML; a text says what is wrong with it. Only the frame is looked at:
- * what its operations are is for whoever calls them.
+ * An OpenAPI document of version 3; a text says what is wrong with it. Only the frame is looked at: what its operations
+ * are is for whoever calls them.
  */
-export function readOpenApi(text: string): { readonly document: JsonObject } | string {
-  if (text.length > MAX_CHARACTERS) return 'it is larger than 16 MiB';
-  const value = parse(text);
-  if (typeof value === 'string') return value;
-  const document = value.parsed;
+export function openApiOf(document: unknown): { readonly document: JsonObject } | string {
   if (!isObject(document)) return 'it is not an object';
   const { openapi, swagger, paths } = document;
   if (swagger !== undefined) return 'it is of Swagger 2: OpenAPI 3 is needed';
@@ -22,18 +15,6 @@ export function readOpenApi(text: string): { readonly document: JsonObject } | s
   if (!isObject(paths)) return 'it has no `paths`';
   const problem = unwalkable(document, 0);
   return problem ?? { document };
-}
-
-/** JSON is YAML too, but read faster by itself. */
-function parse(text: string): { readonly parsed: unknown } | string {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return { parsed };
-  } catch {
-    const { root, problems } = readYaml(text);
-    const [first] = problems;
-    return first === undefined ? { parsed: root.value } : `it is neither JSON nor YAML: ${first.message}`;
-  }
 }
 
 /** What makes a value no safe part of a configuration. */

@@ -1,6 +1,6 @@
 import { httpUrl, shownUrl } from '../documents/http-url.ts';
 import { readKeySet } from '../documents/key-set.ts';
-import { readOpenApi } from '../documents/open-api.ts';
+import { readOpenApi } from '../documents/open-api-text.ts';
 import type { KeySetSource } from '../ir/document.ts';
 import type { OpenApiSource } from '../ir/mcp.ts';
 import type { Path } from '../load/problem.ts';

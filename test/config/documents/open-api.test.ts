@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readOpenApi } from '../../../src/config/documents/open-api.ts';
+import { readOpenApi } from '../../../src/config/documents/open-api-text.ts';
 
 const nested = (levels: number) =>
   '{"openapi":"3.0.0","paths":' + '{"a":'.repeat(levels) + '1' + '}'.repeat(levels + 1);
