@@ -66,7 +66,8 @@ function shownSchema(schema: Extract<McpServer, { kind: 'openapi' }>['schema']):
 function shownArgs(args: readonly string[]): readonly string[] {
   return args.map((arg, index) => {
     const before = args[index - 1] ?? '';
-    if (before.startsWith('-') && !before.includes('=') && !arg.startsWith('-') && isSecretName(before)) return REDACTED;
+    if (before.startsWith('-') && !before.includes('=') && !arg.startsWith('-') && isSecretName(before))
+      return REDACTED;
     const equals = arg.indexOf('=');
     return equals > 0 && isSecretName(arg.slice(0, equals)) ? `${arg.slice(0, equals)}=${REDACTED}` : arg;
   });
