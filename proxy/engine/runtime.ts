@@ -16,8 +16,7 @@ export class Runtime {
   readonly callDuration: Histogram;
   /** Of calls of language models. */
   readonly modelCallDuration: Histogram;
-  /** Of calls of MCP targets. */
-  readonly mcpCallDuration: Histogram;
+  #mcpCallDuration: Histogram | null = null;
   readonly mirrorDuration: Histogram;
   readonly mirrorOutages: MirrorOutages;
   readonly spanIds = new SpanIds();
@@ -34,10 +33,14 @@ export class Runtime {
     this.engine = parts.engine;
     this.callDuration = parts.init.telemetry.metrics.upstreamCall('Primary', 'Http');
     this.modelCallDuration = parts.init.telemetry.metrics.upstreamCall('Primary', 'Llm');
-    this.mcpCallDuration = parts.init.telemetry.metrics.upstreamCall('Primary', 'Mcp');
     this.mirrorDuration = parts.init.telemetry.metrics.upstreamCall('Mirror', 'Http');
     this.mirrorOutages = new MirrorOutages(parts.init.log.scope('mirror'));
     this.#idPrefix = `${randomBytes(4).toString('hex')}-${parts.init.threadIndex}`;
+  }
+
+  /** Of calls of MCP targets; most gateways make none. */
+  get mcpCallDuration(): Histogram {
+    return (this.#mcpCallDuration ??= this.init.telemetry.metrics.upstreamCall('Primary', 'Mcp'));
   }
 
   /** Unique over threads and restarts; made only for requests that are watched. */
