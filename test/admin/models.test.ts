@@ -209,8 +209,8 @@ describe('where models are asked', () => {
       ],
     });
     expect(modelAddresses(dump)).toEqual([
-      { scheme: 'https', port: 443, prefix: '', listener: 'l', route: 'llm' },
-      { scheme: 'http', port: 81, prefix: '/ai', listener: 'l', route: 'chat' },
+      { scheme: 'https', port: 443, prefix: '', listener: 'l', route: 'llm', kind: 'llmRouter' },
+      { scheme: 'http', port: 81, prefix: '/ai', listener: 'l', route: 'chat', kind: 'ai' },
     ]);
   });
 
