@@ -24,13 +24,28 @@ export function callRequest(): string {
 /** What clients of a session send; without a key, ids of sessions can be written by anybody. */
 export function callHeaders({ target }: McpCase): Readonly<Record<string, string>> {
   const session = JSON.stringify({ t: 'mcp', s: [{ t: target, s: 'bench' }] });
+  return sessionHeaders(Buffer.from(session).toString('base64url'));
+}
+
+/** What clients send; without an id before they have one. */
+export function sessionHeaders(id: string | undefined): Readonly<Record<string, string>> {
   return {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': '2025-11-25',
-    'mcp-session-id': Buffer.from(session).toString('base64url'),
+    ...(id === undefined ? {} : { 'mcp-protocol-version': '2025-11-25', 'mcp-session-id': id }),
   };
 }
+
+/** Of one server. */
+const TOOLS = Array.from({ length: 100 }, (_, at) => ({
+  name: `forecast_${at}`,
+  description: `Forecast of the weather in region ${at}, for up to ten days.`,
+  inputSchema: {
+    type: 'object',
+    properties: { city: { type: 'string', description: 'Name of a city' }, days: { type: 'integer' } },
+    required: ['city'],
+  },
+}));
 
 /** What a server answers to a message, as text; undefined for what takes no answer. */
 export function mcpAnswer(message: string): object | undefined {
@@ -43,7 +58,8 @@ export function mcpAnswer(message: string): object | undefined {
 function resultOf(method: string): object {
   if (method === 'tools/call') return { content: [{ type: 'text', text: SAID }], isError: false };
   const serverInfo = { name: 'bench', version: '1' };
-  if (method === 'initialize') return { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo };
-  if (method === 'tools/list') return { tools: [{ name: 'forecast', inputSchema: { type: 'object' } }] };
+  if (method === 'initialize')
+    return { protocolVersion: '2025-11-25', capabilities: { tools: { listChanged: true } }, serverInfo };
+  if (method === 'tools/list') return { tools: TOOLS };
   return {};
 }

@@ -5,18 +5,19 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { CASES, type BenchCase } from './cases.ts';
 import { celTable, celTargets, measureCel } from './cel.ts';
-import { measureStreams, STREAMS, streamTable, streamTargets, type StreamMeasurement } from './llm-streams.ts';
+import { measureStreams, STREAMS, streamTable, streamTargets } from './llm-streams.ts';
 import { measureCase } from './measure.ts';
+import { measureSessions, SESSIONS, sessionTable, sessionTargets } from './mcp-sessions.ts';
 import type { Measurement, Pace, Skipped } from './measure.ts';
 import { CORES } from './processes.ts';
 import { caseTable, targetLines, targets } from './report.ts';
-import { makeCertificate, startUpstream, SUBJECTS, type Subject } from './subjects.ts';
+import { makeCertificate, startUpstream, SUBJECTS, type Subject, type Surroundings } from './subjects.ts';
 
 /** The case that sends no requests: expressions are evaluated by themselves. */
 const EXPRESSIONS = 'cel';
 
 const HELP = `npm run bench -- [options]
-  --case NAMES      of ${[...CASES.map((one) => one.name), STREAMS, EXPRESSIONS].join(', ')}; separated by commas (default: all)
+  --case NAMES      of ${[...CASES.map((one) => one.name), STREAMS, SESSIONS, EXPRESSIONS].join(', ')}; separated by commas (default: all)
   --subject NAMES   of ${SUBJECTS.map((one) => one.name).join(', ')} (default: all)
   --seconds N       length of one measurement, whole seconds (default 2)
   --rounds N        measurements of each subject, in turns (default 3)
@@ -38,7 +39,7 @@ else await run();
 
 async function run(): Promise<void> {
   const names = values.case?.split(',').map((name) => name.trim());
-  const ofRequests = names?.filter((name) => name !== EXPRESSIONS && name !== STREAMS);
+  const ofRequests = names?.filter((name) => ![EXPRESSIONS, STREAMS, SESSIONS].includes(name));
   const cases = names !== undefined && ofRequests?.length === 0 ? [] : chosen('case', CASES, ofRequests?.join(','));
   const subjects = chosen('subject', SUBJECTS, values.subject);
   const pace = { seconds: count('seconds', values.seconds), rounds: count('rounds', values.rounds) };
@@ -53,20 +54,24 @@ async function run(): Promise<void> {
   const expressions = names === undefined || names.includes(EXPRESSIONS) ? await measureCel(pace) : [];
   if (expressions.length > 0) console.log(`${celTable(expressions)}\n`);
   const results = cases.length === 0 ? [] : await measureRequests(cases, subjects, { folder, pace });
-  const streams = names === undefined || names.includes(STREAMS) ? await streamsThrough(folder, pace) : [];
+  const wanted = (name: string): boolean => names === undefined || names.includes(name);
+  const streams = wanted(STREAMS) ? await withUpstream(folder, (around) => measureStreams(around, pace)) : [];
   if (streams.length > 0) console.log(`${streamTable(streams)}\n`);
-  const reached = [...targets(results), ...streamTargets(streams), ...celTargets(expressions)];
+  const sessions = wanted(SESSIONS) ? await withUpstream(folder, (around) => measureSessions(around, pace)) : undefined;
+  if (sessions !== undefined) console.log(`${sessionTable(sessions)}\n`);
+  const ofOthers = [...streamTargets(streams), ...sessionTargets(sessions), ...celTargets(expressions)];
+  const reached = [...targets(results), ...ofOthers];
   console.log(targetLines(reached));
   if (values.json !== undefined) {
-    const written = { machine, pace, results, streams, expressions, targets: reached };
+    const written = { machine, pace, results, streams, sessions, expressions, targets: reached };
     writeFileSync(values.json, `${JSON.stringify(written, null, 2)}\n`);
   }
 }
 
-async function streamsThrough(folder: string, pace: Pace): Promise<readonly StreamMeasurement[]> {
+async function withUpstream<T>(folder: string, measure: (around: Surroundings) => Promise<T>): Promise<T> {
   const upstream = await startUpstream(CORES.others);
   try {
-    return await measureStreams({ folder, upstreamPort: upstream.port, certificate: undefined }, pace);
+    return await measure({ folder, upstreamPort: upstream.port, certificate: undefined });
   } finally {
     await upstream.stop();
   }

@@ -161,7 +161,13 @@ export function startUpstream(core: string | undefined): Promise<Server> {
   return startServer(pinned(core, [process.execPath, path.join(HERE, 'upstream.ts')]));
 }
 
-/** One data thread, no access log, no local servers, and the routes of the case, or some of them. */
+/** One data thread, no access log, no local servers. */
+export function engineSettings(): object {
+  const off = { adminAddr: 'off', statsAddr: 'off', readinessAddr: 'off' };
+  return { config: { ...off, workerThreads: 1, logging: { level: 'warn' } } };
+}
+
+/** With the routes of the case, or some of them. */
 export function engineConfig(
   benchCase: BenchCase,
   around: Surroundings,
@@ -179,13 +185,7 @@ export function engineConfig(
   // JSON is YAML.
   return JSON.stringify(
     {
-      config: {
-        adminAddr: 'off',
-        statsAddr: 'off',
-        readinessAddr: 'off',
-        workerThreads: 1,
-        logging: { level: 'warn' },
-      },
+      ...engineSettings(),
       gateways: { bench: { port, ...(certificate === undefined ? {} : { tls: certificate }) } },
       routes,
     },

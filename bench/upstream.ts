@@ -5,6 +5,8 @@ import { MCP_PATH, mcpAnswer } from './mcp.ts';
 import { CHAT_PATH, chatAnswer, chatEvents, messageAnswer, messageEvents, paceOf } from './llm.ts';
 
 const CHUNKS = 200;
+/** The first letter of the only such method. */
+const GET = 0x47;
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const JSON_BODY = JSON.stringify({
@@ -61,8 +63,8 @@ function endOfRequest(held: Buffer): number {
   const headEnd = held.indexOf(HEAD_END);
   if (headEnd < 0) return 0;
   const bodyAt = headEnd + HEAD_END.length;
-  // 'G' of GET: no body, and nothing more to look for.
-  if (held[0] === 0x47) return bodyAt;
+  // No body, and nothing more to look for.
+  if (held[0] === GET) return bodyAt;
   const head = held.toString('latin1', 0, headEnd).toLowerCase();
   const length = /\r\ncontent-length: *(\d+)/.exec(head)?.[1];
   if (length !== undefined) return held.length >= bodyAt + Number(length) ? bodyAt + Number(length) : 0;
@@ -74,8 +76,12 @@ function endOfRequest(held: Buffer): number {
 const ACCEPTED = Buffer.from('HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n');
 const calls = new Map<string, Buffer>();
 
-/** Calls are answered from memory: they are all the same. */
+/** Calls are answered from memory: they are all the same. A stream of the session stays open, and says nothing. */
 function answerServer(socket: Socket, request: Buffer): void {
+  if (request[0] === GET) {
+    socket.write(STREAM_HEAD);
+    return;
+  }
   const message = request.toString('latin1', request.indexOf(HEAD_END) + HEAD_END.length);
   let known = calls.get(message);
   if (known === undefined) {
