@@ -45,7 +45,7 @@ export interface GatewayScope extends Place {
 interface Member {
   readonly name: string;
   readonly policies: BackendPolicies;
-  /** What its address implies. */
+  /** What its address implies; set for targets of MCP alone. */
   readonly defaults?: BackendPolicies | undefined;
   /** The backend that it refers to, when it refers to one. */
   readonly named?: NamedBackend | undefined;
@@ -131,9 +131,14 @@ export function effectiveBackendPolicies(config: Policies, scope: BackendScope):
           targeted(({ target }) => backendFits(target, shared)),
           [{ values: shared.policies, source: `backend ${shared.backend.key}` }],
         ]),
-    member === undefined ? [] : [{ values: member.policies, source: `provider ${member.name}` }],
+    member === undefined ? [] : [{ values: member.policies, source: `${kindOf(member)} ${member.name}` }],
   ];
   return mergeLevels<BackendPolicies>(levels, backendPolicies);
+}
+
+/** As the configuration calls it: services of language models are providers, servers of MCP are targets. */
+function kindOf({ defaults }: Member): 'provider' | 'target' {
+  return defaults === undefined ? 'provider' : 'target';
 }
 
 function serviceLevel(target: TargetedPolicy['target'], service: ServiceRef | undefined): 'section' | 'backend' | null {

@@ -170,6 +170,14 @@ describe('effectiveBackendPolicies', () => {
     expect(effectiveBackendPolicies({ policies }, scope).values).toEqual(tls('said'));
   });
 
+  test('calls servers of MCP targets, and services of language models providers', () => {
+    const own = { name: 'm', policies: httpOf(1) };
+    const scope = { ...place, chain: [route('r')], routeBackend: routeBackend({}) };
+    const sourceOf = (member: NonNullable<Parameters<typeof effectiveBackendPolicies>[1]['member']>) =>
+      effectiveBackendPolicies({ policies: [] }, { ...scope, member }).sources.http;
+    expect([sourceOf(own), sourceOf({ ...own, defaults: {} })]).toEqual(['provider m', 'target m']);
+  });
+
   test('takes rules about tools from all levels, and what else routes say of servers of tools', () => {
     const rules = (expression: string) => ({ mcpAuthorization: { rules: [{ mode: 'allow' as const, expression }] } });
     const policies = [about('g', onGateway, rules('1'))];
