@@ -16,9 +16,10 @@ import type { Exchange } from '../exchange/exchange.ts';
 import type { Progress, RecordedBodies } from '../exchange/progress.ts';
 import type { Headers } from '../exchange/headers.ts';
 import { stripInterimHead } from '../exchange/hop-by-hop.ts';
-import type { HttpResponse } from '../exchange/message.ts';
+import { type HttpResponse, pathOf } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { LlmCall } from '../llm/call.ts';
+import { agentEnvelope } from '../policy/a2a/envelope.ts';
 import type { Delivery } from '../exchange/transport.ts';
 import type { RequestSpan } from '../telemetry/spans/request-span.ts';
 import type { Engine, EngineListener } from './engine.ts';
@@ -125,11 +126,13 @@ export class InFlight implements Progress {
     return refusalResponse(refusal, this.exchange.request, this.#envelopeFor(refusal));
   }
 
-  /** Clients of language models and of MCP expect errors in the words of their format. */
+  /** Clients of language models, of MCP and of agents expect errors in the words of their format. */
   #envelopeFor(refusal: Refusal): Envelope | null {
     const { llm, backend, listener } = this;
     const mcp = backend?.mcp ?? null;
     if (mcp !== null) return mcp.envelopeFor(refusal);
+    const { a2a } = this.exchange.attributes;
+    if (a2a !== null) return agentEnvelope(a2a, pathOf(this.exchange.clientTarget));
     const types =
       llm?.types ??
       backend?.models?.types ??

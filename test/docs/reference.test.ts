@@ -242,7 +242,7 @@ describe('docs/observability.md', () => {
 });
 
 function everythingOfAgents(): A2aFacts {
-  const facts = new A2aFacts('message/send', false);
+  const facts = new A2aFacts('message/send', 'jsonRpc');
   return Object.assign(facts, {
     outcome: 'error',
     errorCode: 1,

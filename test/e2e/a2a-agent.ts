@@ -33,7 +33,7 @@ export async function startAgent(mount = '', address?: string): Promise<Agent> {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // a TCP server that listens has one
   const base = address ?? `http://127.0.0.1:${port}${mount}`;
-  const requestHandler = new DefaultRequestHandler(cardFor(base), new InMemoryTaskStore(), new Shopkeeper());
+  const requestHandler = agentAt(base);
   const common = { requestHandler, userBuilder: UserBuilder.noAuthentication, legacyCompat: LEGACY };
   app.use((request, _response, next) => {
     asked.push(`${request.method} ${request.url}`);
@@ -55,7 +55,22 @@ export async function startAgent(mount = '', address?: string): Promise<Agent> {
   };
 }
 
-function cardFor(base: string): AgentCard {
+/** What all bindings have in common. */
+export function agentAt(base: string, more: readonly object[] = []): DefaultRequestHandler {
+  const card = cardFor(base, more);
+  const extended = AgentCard.fromJSON({ ...(AgentCard.toJSON(card) as object), description: 'Sells rare pets' });
+  return new DefaultRequestHandler(
+    card,
+    new InMemoryTaskStore(),
+    new Shopkeeper(),
+    undefined,
+    undefined,
+    undefined,
+    () => Promise.resolve(extended),
+  );
+}
+
+function cardFor(base: string, more: readonly object[]): AgentCard {
   const over = (protocolBinding: string, protocolVersion: string, path: string) => ({
     url: `${base}${path}`,
     protocolBinding,
@@ -71,8 +86,9 @@ function cardFor(base: string): AgentCard {
       over('HTTP+JSON', '1.0', '/rest'),
       over('JSONRPC', '0.3', '/rpc'),
       over('HTTP+JSON', '0.3', '/rest'),
+      ...more,
     ],
-    capabilities: { streaming: true, pushNotifications: true, extensions: [] },
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true, extensions: [] },
     defaultInputModes: ['text/plain'],
     defaultOutputModes: ['text/plain'],
     skills: [{ id: 'sell', name: 'sell', description: 'sells', tags: ['pets'] }],

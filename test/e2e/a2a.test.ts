@@ -94,14 +94,34 @@ async function story(client: Client): Promise<unknown> {
     authentication: undefined,
   };
   const push = await client.createTaskPushNotificationConfig(config);
+  const configs = await client.listTaskPushNotificationConfig({ tenant: '', taskId: id, pageSize: 0, pageToken: '' });
   const got = await client.getTaskPushNotificationConfig({ tenant: '', taskId: id, id: 'c1' });
   await client.deleteTaskPushNotificationConfig({ tenant: '', taskId: id, id: 'c1' });
+  const joined = client.resubscribeTask({ tenant: '', id });
+  const { value: resumed } = await joined.next();
   const cancelled = await client.cancelTask({ tenant: '', id, metadata: undefined });
   const rest = await all(waiting);
+  const resumedRest = await all(joined);
   const read = await client.getTask({ tenant: '', id });
   const missing = await failure(client.getTask({ tenant: '', id: 'none' }));
   const again = await failure(client.cancelTask({ tenant: '', id, metadata: undefined }));
-  return plain({ hello, task, streamed, broken, first, push, got, cancelled, rest, read, missing, again });
+  return plain({
+    hello,
+    task,
+    streamed,
+    broken,
+    first,
+    push,
+    configs,
+    got,
+    resumed,
+    cancelled,
+    rest,
+    resumedRest,
+    read,
+    missing,
+    again,
+  });
 }
 
 describe('the clients of the SDK', () => {
@@ -136,6 +156,7 @@ describe('the clients of the SDK', () => {
         'a2a.response.outcome=error',
         'a2a.response.error_code=',
       );
+      await logged(`a2a.method=${older ? 'tasks/resubscribe' : 'SubscribeToTask'}`, 'a2a.response.outcome=success');
       await logged(
         `a2a.method=${older ? 'tasks/cancel' : 'CancelTask'}`,
         'a2a.result.kind=task',
@@ -148,6 +169,23 @@ describe('the clients of the SDK', () => {
 });
 
 describe('the card of an agent', () => {
+  test.each(['1.0', '0.3'].flatMap((version) => ['JSONRPC', 'HTTP+JSON'].map((binding) => [binding, version])))(
+    'for those who are logged in leads to the gateway too: %s of version %s',
+    async (binding, version) => {
+      const agent = cleanup.add(await startAgent('/agents/shop'));
+      const { base } = await gateway(
+        `[{matches: [{path: {pathPrefix: /shop}}], policies: {a2a: {}, urlRewrite: {path: {prefix: /agents/shop}}},
+          backends: [{host: "127.0.0.1:${agent.port}"}]}]`,
+      );
+      const client = await clientOf(`${base}/shop`, { binding, version } as Wish); // one of the four
+      const card = await client.getAgentCard();
+      expect(card.description).toBe('Sells rare pets');
+      expect(new Set(card.supportedInterfaces.map(({ url }) => url))).toEqual(
+        new Set([`${base}/shop/rpc`, `${base}/shop/rest`]),
+      );
+    },
+  );
+
   test('leads to the gateway where its route puts another prefix in place', async () => {
     const agent = cleanup.add(await startAgent('/agents/shop', 'http://shop.internal:9999/agents/shop'));
     const { base } = await gateway(

@@ -28,16 +28,22 @@ const OF_BYTES = [
 /** Makes addresses in cards the gateway's own, and reads along in answers. */
 export function a2aResponse(spec: A2a, context: PolicyContext): ResponseStep {
   return (exchange, response) => {
+    const facts = exchange.attributes.a2a;
+    if (facts !== null && !exchange.answeredByUpstream && isRefusal(response)) facts.outcome = 'error';
     // Nobody has been asked where requests are only explained.
     if (!exchange.answeredByUpstream || context.deps.dryRun !== undefined) return null;
     // `as`: nothing else is remembered under it.
     const place = exchange.recall(spec) as CardPlace | undefined;
-    const facts = exchange.attributes.a2a;
     if (facts === null) return place === undefined ? null : answerCard({ exchange, response, place }, context);
     if (place === undefined || response.status !== 200 || !isJson(response.headers.get('content-type')))
       return watch({ exchange, response, facts }, context);
     return answerCall({ exchange, response, place }, facts, context);
   };
+}
+
+/** Over gRPC the status stands beside that of HTTP, which says nothing. */
+function isRefusal({ status, headers }: HttpResponse): boolean {
+  return status >= 400 || (headers.get('grpc-status') ?? '0') !== '0';
 }
 
 interface CardAnswer {
@@ -67,7 +73,7 @@ async function moveCard(answer: CardAnswer, context: PolicyContext): Promise<Ref
 async function answerCall(answer: CardAnswer, facts: A2aFacts, context: PolicyContext): Promise<Refusal | null> {
   const read = await readText(answer, context);
   if (typeof read !== 'string') return read;
-  const card = (facts.bare ? rewriteCard : rewriteCardResult)(read, answer.place);
+  const card = (facts.binding === 'http' ? rewriteCard : rewriteCardResult)(read, answer.place);
   if (card.kind === 'card') put(answer, card, context);
   else answer.exchange.trace?.skipped('a2a', card.problem);
   return watch({ ...answer, facts }, context);

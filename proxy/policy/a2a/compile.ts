@@ -8,8 +8,8 @@ import { peekBody } from '../../exchange/peek.ts';
 import type { Outcome, PolicyContext, RequestStep } from '../contract.ts';
 import { next } from '../contract.ts';
 import { callPlaceOf, cardPlaceOf } from './card-place.ts';
-import { isJson } from './content-type.ts';
-import { asksForCard, methodLabel, operationOf } from './methods.ts';
+import { isGrpc, isJson } from './content-type.ts';
+import { asksForCard, grpcOperationOf, methodLabel, operationOf } from './methods.ts';
 
 const MAX_METHOD = 128;
 
@@ -30,7 +30,7 @@ export function a2aRequest(spec: A2a, context: PolicyContext): RequestStep {
     patience.release();
     if (peeked.kind === 'failed') return { kind: 'fail', refusal: bodyRefusal(peeked.error, patience) };
     request.body = peeked.body;
-    return begin(exchange, new A2aFacts(peeked.whole ? methodOf(peeked.bytes) : 'unknown', false));
+    return begin(exchange, (peeked.whole ? callOf(peeked.bytes) : null) ?? unknownCall());
   };
   return (exchange) => {
     const { request, attributes } = exchange;
@@ -41,27 +41,33 @@ export function a2aRequest(spec: A2a, context: PolicyContext): RequestStep {
       exchange.remember(spec, card);
       return next;
     }
+    const type = request.headers.get('content-type');
+    if (isGrpc(type)) return begin(exchange, new A2aFacts(grpcOperationOf(pathOf(request.target)), 'grpc'));
     const operation = operationOf(request.method, pathOf(request.target));
-    if (operation !== null) return begin(exchange, new A2aFacts(operation, true));
+    if (operation !== null) return begin(exchange, new A2aFacts(operation, 'http'));
     if (request.method !== 'POST') {
       if (exchange.trace !== null) exchange.trace.skipped('a2a', 'neither a call of an agent nor its card');
       return next;
     }
-    return isJson(request.headers.get('content-type'))
-      ? peek(exchange)
-      : begin(exchange, new A2aFacts('unknown', false));
+    return isJson(type) ? peek(exchange) : begin(exchange, unknownCall());
   };
 }
 
-/** The method of a call in JSON-RPC. */
-function methodOf(bytes: Uint8Array): string {
+function unknownCall(): A2aFacts {
+  return new A2aFacts('unknown', 'other');
+}
+
+/** A call in JSON-RPC; null for what is none. */
+function callOf(bytes: Uint8Array): A2aFacts | null {
   try {
     // `as`: what `JSON.parse` gives.
     const call = JSON.parse(new TextDecoder().decode(bytes)) as JsonValue;
-    const method = isJsonObject(call) ? call.method : undefined;
-    return typeof method === 'string' && method !== '' ? method.slice(0, MAX_METHOD) : 'unknown';
+    if (!isJsonObject(call)) return null;
+    const { method, id } = call;
+    const name = typeof method === 'string' && method !== '' ? method.slice(0, MAX_METHOD) : 'unknown';
+    return new A2aFacts(name, 'jsonRpc', typeof id === 'string' || typeof id === 'number' ? id : null);
   } catch {
-    return 'unknown';
+    return null;
   }
 }
 

@@ -5,3 +5,7 @@ export function isJson(type: string | undefined): boolean {
 export function isEventStream(type: string | undefined): boolean {
   return type !== undefined && /^text\/event-stream\s*(?:;|$)/i.test(type);
 }
+
+export function isGrpc(type: string | undefined): boolean {
+  return type !== undefined && /^application\/grpc(?:[+;]|$)/.test(type);
+}

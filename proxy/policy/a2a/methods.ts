@@ -36,6 +36,14 @@ export function operationOf(method: string, path: string): string | null {
   return null;
 }
 
+/** The service of gRPC, in both versions of the protocol. */
+const SERVICE = /^\/(?:lf\.)?a2a\.v1\.A2AService\/(\w{1,128})$/;
+
+/** The operation that a path of the gRPC binding names; `unknown` for other services. */
+export function grpcOperationOf(path: string): string {
+  return SERVICE.exec(path)?.[1] ?? 'unknown';
+}
+
 /** Whether what comes of it is a card. */
 export function asksForCard(method: string): boolean {
   return method === 'GetExtendedAgentCard' || method === 'agent/getAuthenticatedExtendedCard';

@@ -23,7 +23,7 @@ export function note(facts: A2aFacts, answer: JsonValue, failed = false): void {
     facts.errorCode = codeOf(answer.error) ?? codeOf(answer) ?? facts.errorCode;
     return;
   }
-  const result = facts.bare ? answer : answer.result;
+  const result = facts.binding === 'http' ? answer : answer.result;
   if (result === undefined) {
     facts.outcome ??= 'unknown';
     return;

@@ -2,6 +2,7 @@ import type { A2aFacts } from '../../exchange/a2a-facts.ts';
 import type { BodySink } from '../../exchange/body.ts';
 import { joinChunks } from '../../exchange/collect.ts';
 import { codingOf } from '../../exchange/coding/content-coding.ts';
+import type { Headers } from '../../exchange/headers.ts';
 import type { HttpResponse } from '../../exchange/message.ts';
 import { PassingBody } from '../../exchange/passing-body.ts';
 import { SseDecoder } from '../../exchange/sse/sse-decoder.ts';
@@ -12,10 +13,11 @@ import { note } from './told.ts';
 /** Reads along as an answer passes: nothing is held back, nothing is changed. What cannot be read is not told. */
 export function watchAnswer(response: HttpResponse, facts: A2aFacts, limitBytes: number): void {
   const failed = response.status >= 400;
-  // Over the HTTP binding the status says it; an answer without a body says no more.
-  facts.outcome = failed ? 'error' : facts.bare ? 'success' : 'unknown';
-  if (failed) facts.errorCode = response.status;
   const { headers } = response;
+  // Over the HTTP binding the status says it; an answer without a body says no more.
+  facts.outcome = failed ? 'error' : facts.binding === 'http' ? 'success' : 'unknown';
+  if (failed) facts.errorCode = response.status;
+  else if (facts.binding === 'grpc') return watchStatus(response, facts);
   if (codingOf(headers) !== null || (response.body.length ?? 0) > limitBytes) return;
   const type = headers.get('content-type');
   const tell = (text: string): void => {
@@ -24,6 +26,25 @@ export function watchAnswer(response: HttpResponse, facts: A2aFacts, limitBytes:
   };
   if (isEventStream(type)) response.body = new PassingBody(response.body, (sink) => events(sink, tell, limitBytes));
   else if (isJson(type)) response.body = new PassingBody(response.body, (sink) => whole(sink, tell, limitBytes));
+}
+
+/** Messages of gRPC pass unread: the status, in the headers or after the messages, says how it ended. */
+function watchStatus(response: HttpResponse, facts: A2aFacts): void {
+  const read = (headers: Headers | null): void => {
+    const status = headers?.get('grpc-status');
+    if (status === undefined) return;
+    facts.outcome = status === '0' ? 'success' : 'error';
+    if (/^\d{1,3}$/.test(status) && status !== '0') facts.errorCode = Number(status);
+  };
+  read(response.headers);
+  response.body = new PassingBody(response.body, (sink) => ({
+    onData: (chunk) => sink.onData(chunk),
+    onEnd(trailers) {
+      read(trailers);
+      sink.onEnd(trailers);
+    },
+    onError: (error) => sink.onError(error),
+  }));
 }
 
 function parsed(text: string): JsonValue | undefined {

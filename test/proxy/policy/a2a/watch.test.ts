@@ -13,7 +13,7 @@ function watched(type: string, pieces: readonly (string | Error)[], { status = 2
     ...(coding === '' ? [] : [['content-encoding', coding] as const]),
   ]);
   const response = { status, headers, body };
-  const facts = new A2aFacts('m', bare);
+  const facts = new A2aFacts('m', bare ? 'http' : 'jsonRpc');
   watchAnswer(response, facts, 1000);
   let through = '';
   response.body.pipe({
