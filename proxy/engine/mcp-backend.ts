@@ -115,7 +115,7 @@ export class McpBackend {
   serve(exchange: Exchange): Promise<HttpResponse | Refusal> {
     const [caller] = this.#callers;
     // Where the gateway does the login, its own step has answered before.
-    return caller !== undefined && isForTargetItself(exchange.request, this.#backend)
+    return caller !== undefined && isForTargetItself(exchange, this.#backend)
       ? passedThrough(exchange, caller)
       : serveMcp(exchange, this.#sessions, this.#options);
   }

@@ -17,7 +17,7 @@ export async function serveMcp(
   options: McpHttpOptions,
 ): Promise<HttpResponse | Refusal> {
   const { request } = exchange;
-  const suspicious = options.dnsRebindingProtection ? rebindingRefusal(request) : null;
+  const suspicious = options.dnsRebindingProtection ? rebindingRefusal(exchange) : null;
   if (suspicious !== null) return suspicious;
   return pathOf(request.target) === SSE_PATH
     ? serveSse(exchange, sessions, options)

@@ -12,16 +12,19 @@ const DOCUMENTS = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-
  * Whether a request is for what the only target says of its own login, and goes to it as it is. Not for pages that reach the gateway by a name that is not its own.
  */
 export function isForTargetItself(
-  request: Pick<HttpRequest, 'method' | 'target' | 'authority' | 'headers'>,
+  exchange: Pick<Exchange, 'clientAuthority'> & {
+    readonly request: Pick<HttpRequest, 'method' | 'target' | 'headers'>;
+  },
   backend: Pick<McpBackend, 'targets' | 'dnsRebindingProtection'>,
 ): boolean {
+  const { request } = exchange;
   const [target, ...others] = backend.targets;
   if (target === undefined || others.length > 0) return false;
   if (target.server.kind !== 'streamable' && target.server.kind !== 'sse') return false;
   if (request.method !== 'GET' && request.method !== 'OPTIONS') return false;
   const path = pathOf(request.target);
   if (!DOCUMENTS.some((document) => path === document || path.startsWith(`${document}/`))) return false;
-  return !backend.dnsRebindingProtection || rebindingRefusal(request) === null;
+  return !backend.dnsRebindingProtection || rebindingRefusal(exchange) === null;
 }
 
 /** Asks the target as the client asks, and answers as it answers. */

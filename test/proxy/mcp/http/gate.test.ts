@@ -10,7 +10,7 @@ import { harness, INITIALIZE, post } from './harness.ts';
 
 function refused(authority: string, ...origins: string[]): boolean {
   const headers = Headers.from(origins.map((origin) => ['origin', origin] as const));
-  return rebindingRefusal({ authority, headers }) !== null;
+  return rebindingRefusal({ clientAuthority: authority, request: { headers } }) !== null;
 }
 
 describe('the protection against DNS rebinding', () => {
@@ -71,11 +71,9 @@ describe('documents of the only target', () => {
   const target = (server: McpServer): McpTarget => ({ name: 'a', key: 'k/a', server, policies: {}, defaults: {} });
   const http = target({ kind: 'streamable', at, path: '/mcp' });
   const program = target({ kind: 'stdio', command: 'x', args: [], env: {}, clearEnv: false });
-  const asks = (path: string, method = 'GET', authority = 'gw.test') => ({
-    method,
-    target: path,
-    authority,
-    headers: new Headers(),
+  const asks = (path: string, method = 'GET', clientAuthority = 'gw.test') => ({
+    clientAuthority,
+    request: { method, target: path, headers: new Headers() },
   });
   const backend = (...targets: McpTarget[]) => ({ targets, dnsRebindingProtection: false });
 
