@@ -33,6 +33,7 @@ import { sseTarget } from '../mcp/targets/sse/target.ts';
 import { Programs } from '../mcp/targets/stdio/programs.ts';
 import { stdioTarget } from '../mcp/targets/stdio/target.ts';
 import { streamableTarget } from '../mcp/targets/streamable/target.ts';
+import { traced } from '../mcp/trace/traced-target.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
 import type { Logger } from '../../src/shared/log.ts';
 import type { Live } from '../resources/contract.ts';
@@ -149,7 +150,7 @@ function compileTarget(target: McpTarget, around: Around): Target {
   const { backend, compiler } = around;
   const { clock } = compiler.deps;
   const options = { identity: compiler.thread.gateway, answers: backend.stateful, clock };
-  const plain = plainTarget(target, around);
+  const plain = traced(plainTarget(target, around), compiler.deps.maxBufferSize);
   return target.server.kind === 'openapi' ? plain : negotiating(plain, options);
 }
 

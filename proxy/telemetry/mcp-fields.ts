@@ -1,5 +1,6 @@
 import type { McpFacts } from '../exchange/mcp-facts.ts';
 import type { AccessField, FieldValue } from './access-fields.ts';
+import { sessionDigest } from './session-digest.ts';
 
 /** Of messages to MCP servers, in the order of the line. */
 export const MCP_FIELDS: readonly AccessField[] = [
@@ -9,7 +10,7 @@ export const MCP_FIELDS: readonly AccessField[] = [
   of('mcp.resource.uri', ({ item }) => (item?.kind === 'resource' ? item.name : undefined)),
   of('gen_ai.tool.name', ({ item }) => (item?.kind === 'tool' ? item.name : undefined)),
   of('gen_ai.prompt.name', ({ item }) => (item?.kind === 'prompt' ? item.name : undefined)),
-  of('mcp.session.id', ({ sessionId }) => sessionId),
+  of('mcp.session.id', ({ sessionId }) => (sessionId === null ? undefined : sessionDigest(sessionId))),
   of('mcp.error.code', ({ error }) => fieldOf(error?.['code'])),
   of('mcp.error.message', ({ error }) => fieldOf(error?.['message'])),
 ];

@@ -9,6 +9,14 @@ export interface TraceLife {
   release(): void;
 }
 
+/** A place in a trace, which another thread can be told. */
+export interface TracePlace {
+  readonly requestId: string;
+  /** Time zero on the clock that all threads of the process have in common. */
+  readonly zeroMs: number;
+  readonly scope: readonly string[];
+}
+
 const endless: TraceLife = { hold() {}, release() {} };
 
 /** Records the events of one traced request; made only when somebody watches. */
@@ -68,6 +76,23 @@ export class Recorder {
     return new Recorder(this.requestId, this.#sink, this.#originMs, [...this.#scope, name], this.#life);
   }
 
+  /** Where somebody in another thread goes on with the trace. */
+  get place(): TracePlace {
+    return { requestId: this.requestId, zeroMs: processMs() - performance.now() + this.#originMs, scope: this.#scope };
+  }
+
+  /** Goes on with a trace of another thread; `sink` takes the events there. */
+  static at({ requestId, zeroMs, scope }: TracePlace, sink: TraceSink, life: TraceLife): Recorder {
+    const recorder = new Recorder(requestId, sink, zeroMs - processMs() + performance.now(), scope, life);
+    recorder.#first = false;
+    return recorder;
+  }
+
+  /** An event that was recorded in another thread. */
+  pass(event: TraceEvent): void {
+    this.#sink(event);
+  }
+
   /**
    * Keeps the trace open beyond `requestFinished`, for work that reports late (a mirror, a body still on its way).
    * Call what is returned, once, when that work is over.
@@ -80,6 +105,11 @@ export class Recorder {
       held = false;
     };
   }
+}
+
+/** `performance.now()` counts from another moment in each thread. */
+function processMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
 }
 
 function wallClock(originMs: number): string {

@@ -3,6 +3,7 @@ import { unescape } from 'node:querystring';
 import type { CredentialPlaces } from '../../src/config/credential-places.ts';
 import { credentialHeaders, isCredentialParameter } from '../../src/shared/credentials.ts';
 import { REDACTED } from '../../src/shared/secret.ts';
+import { sessionDigest } from './session-digest.ts';
 
 /** Headers that hold addresses, which may have credentials in their query or fragment. */
 const ADDRESS_HEADERS = new Set([
@@ -17,6 +18,9 @@ const ADDRESS_HEADERS = new Set([
   'x-forwarded-uri',
 ]);
 
+/** Of MCP: whoever has the id has the session. Shown as a digest, so that requests of one session are seen to be that. */
+const SESSION_HEADER = 'mcp-session-id';
+
 /** Hides credentials in what traces and logs show. */
 export class Redaction {
   readonly #headers: Set<string>;
@@ -24,7 +28,7 @@ export class Redaction {
 
   /** `sensitiveHeaders` are lower-case names beyond the well-known ones. */
   constructor(sensitiveHeaders: readonly string[]) {
-    this.#headers = new Set([...credentialHeaders, ...sensitiveHeaders]);
+    this.#headers = new Set([...credentialHeaders, SESSION_HEADER, ...sensitiveHeaders]);
   }
 
   /** Hides more places from now on. Those of an earlier configuration stay hidden: requests under way are still shown. */
@@ -40,6 +44,7 @@ export class Redaction {
   }
 
   header(lowerCaseName: string, value: string): string {
+    if (lowerCaseName === SESSION_HEADER) return sessionDigest(value);
     if (this.#headers.has(lowerCaseName)) return REDACTED;
     return ADDRESS_HEADERS.has(lowerCaseName) ? redactAddress(value, (each) => this.#isParameter(each)) : value;
   }

@@ -33,7 +33,8 @@ export function asError(failure: TargetFailure): RpcFailure {
 
 export function targetCall(members: Members, target: number, call: ClientCall, headers: Headers): TargetCall {
   const { exchange } = call;
-  const trace = exchange.trace === null ? null : exchange.trace.scoped(members.plan.targets[target]?.name ?? '');
+  const name = (): string => members.plan.targets[target]?.name ?? '';
+  const trace = exchange.trace === null ? null : exchange.trace.scoped('mcp').scoped(name());
   return { exchange, trace, headers, version: call.version ?? members.version };
 }
 

@@ -1,8 +1,11 @@
+import type { McpKind } from '../../../src/admin/protocol/trace-event.ts';
 import type { JsonObject } from '../../../src/shared/json.ts';
 import { isJsonObject } from '../../../src/shared/json.ts';
 import type { McpFacts } from '../../exchange/mcp-facts.ts';
 import type { RpcAnswer, RpcMessage, RpcNotification, RpcRequest } from '../message/message.ts';
 import type { CallSink, Calling, TargetFailure } from '../targets/contract.ts';
+import type { Recorder } from '../../telemetry/recorder.ts';
+import { MessageTrace } from '../trace/message-trace.ts';
 import type { ClientCall, McpSession } from './contract.ts';
 
 /** A session whose messages are noted where expressions, logs and metrics read. */
@@ -18,6 +21,13 @@ export class FollowedSession implements McpSession {
   }
 
   request(message: RpcRequest, call: ClientCall, sink: CallSink): Calling {
+    const { trace } = call.exchange;
+    if (trace === null) return this.#request(message, call, sink);
+    const seen = this.#seen(trace, { kind: 'request', message, call });
+    return seen.calling(this.#request(message, call, seen.sink(sink)));
+  }
+
+  #request(message: RpcRequest, call: ClientCall, sink: CallSink): Calling {
     const facts = this.#note(message, call);
     if (facts === null) return this.#session.request(message, call, sink);
     if (message.method === 'tools/call') facts.arguments = objectIn(message.params, 'arguments');
@@ -34,17 +44,33 @@ export class FollowedSession implements McpSession {
 
   post(message: RpcNotification | RpcAnswer, call: ClientCall): Promise<TargetFailure | null> {
     this.#note(message, call);
-    return this.#session.post(message, call);
+    const { trace } = call.exchange;
+    if (trace === null) return this.#session.post(message, call);
+    const kind = message.kind === 'notification' ? 'notification' : 'answer';
+    return this.#seen(trace, { kind, message, call }).settled(this.#session.post(message, call));
   }
 
   listen(call: ClientCall, sink: CallSink): Calling {
     this.#note(null, call);
-    return this.#session.listen(call, sink);
+    const { trace } = call.exchange;
+    if (trace === null) return this.#session.listen(call, sink);
+    const seen = this.#seen(trace, { kind: 'stream', message: null, call });
+    return seen.calling(this.#session.listen(call, seen.sink(sink)));
   }
 
   close(call: ClientCall): Promise<void> {
     this.#note(null, call);
-    return this.#session.close(call);
+    const { trace } = call.exchange;
+    if (trace === null) return this.#session.close(call);
+    const seen = this.#seen(trace, { kind: 'end', message: null, call });
+    return this.#session.close(call).finally(() => seen.accepted());
+  }
+
+  #seen(trace: Recorder, { kind, message, call }: Telling): MessageTrace {
+    const session = (): string | null => this.#session.id;
+    // The message has been read, so it is no longer than may be held.
+    const side = { target: null, limitBytes: Number.MAX_SAFE_INTEGER, version: call.version, session };
+    return new MessageTrace(trace, side, { kind, message });
   }
 
   #note(message: RpcMessage | null, { exchange }: ClientCall): McpFacts | null {
@@ -54,6 +80,12 @@ export class FollowedSession implements McpSession {
     if (message !== null && 'method' in message) facts.methodName = message.method;
     return facts;
   }
+}
+
+interface Telling {
+  readonly kind: McpKind;
+  readonly message: RpcMessage | null;
+  readonly call: ClientCall;
 }
 
 /** The answer as the client gets it. */

@@ -60,6 +60,23 @@ const outcome: Check = (message) => ({
   error: asText(message['error']) ?? null,
 });
 
+const mcpFacts: Check = (message) => ({
+  kind: asText(message['kind']) ?? 'request',
+  method: asText(message['method']) ?? null,
+  item: asText(message['item']) ?? null,
+  protocolVersion: asText(message['protocolVersion']) ?? null,
+  session: asText(message['session']) ?? null,
+});
+const mcpBecame: Check = (message) => ({
+  ...mcpFacts(message),
+  outcome: asText(message['outcome']) ?? 'ended',
+  code: asNumber(message['code']) ?? null,
+  status: asNumber(message['status']) ?? null,
+  error: asText(message['error']) ?? null,
+  notifications: asNumber(message['notifications']) ?? 0,
+  requests: asNumber(message['requests']) ?? 0,
+});
+
 /** Fields that readers rely on, forced to their types. */
 const CHECKS: Readonly<Record<string, Check>> = {
   requestSnapshot: snapshot,
@@ -104,6 +121,14 @@ const CHECKS: Readonly<Record<string, Check>> = {
     rules: (Array.isArray(message['rules']) ? message['rules'] : []).map(rule),
     result: message['result'] === 'allow' ? 'allow' : 'deny',
   }),
+  mcpRequest: mcpFacts,
+  mcpResponse: mcpBecame,
+  mcpCallStart: (message) => ({
+    ...mcpFacts(message),
+    target: asText(message['target']) ?? '',
+    transport: asText(message['transport']) ?? '',
+  }),
+  mcpCallResult: (message) => ({ ...mcpBecame(message), target: asText(message['target']) ?? '' }),
   backendCallStart: (message) => ({ target: asText(message['target']) ?? '' }),
   backendCallResult: outcome,
   requestFinished: outcome,

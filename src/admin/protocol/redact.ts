@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from './lenient.ts';
 import type { TraceEvent } from './trace-event.ts';
 
 const SECRET_NAMES =
-  /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|api-key|x-goog-api-key|x-auth-token|x-amz-security-token|authentication)$|secret|token|password|passwd|credential|api[-_]?key|signature/i;
+  /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|api-key|x-goog-api-key|x-auth-token|x-amz-security-token|authentication|mcp-session-id)$|secret|token|password|passwd|credential|api[-_]?key|signature/i;
 
 /** Variables that describe who somebody is. */
 const IDENTITY = new Set(['jwt', 'apiKey', 'basicAuth', 'extauthz', 'oidc']);
@@ -25,6 +25,8 @@ export function redactEvent(event: TraceEvent): TraceEvent {
 
 function redactOutcome(message: JsonObject): JsonObject {
   const { result, details, kind } = message;
+  // What a tool says of its failure is its answer.
+  if (message['isError'] === true && 'error' in message) return { ...message, error: REDACTED };
   if (typeof kind !== 'string' || !IDENTITY_POLICIES.has(kind)) return message;
   if (isObject(result) && 'details' in result) return { ...message, result: { ...result, details: REDACTED } };
   return details === undefined ? message : { ...message, details: REDACTED };

@@ -58,6 +58,12 @@ export type TraceMessage =
       readonly rules: readonly RuleOutcome[];
       readonly result: 'allow' | 'deny';
     }
+  /** Extension: what a client wants of MCP servers, and what became of it. */
+  | ({ readonly type: 'mcpRequest' } & McpSaid)
+  | ({ readonly type: 'mcpResponse' } & McpBecame)
+  /** Extension: one message to one MCP server on the client's behalf; the scope names the server. */
+  | ({ readonly type: 'mcpCallStart'; readonly target: string; readonly transport: string } & McpSaid)
+  | ({ readonly type: 'mcpCallResult'; readonly target: string } & McpBecame)
   | { readonly type: 'backendCallStart'; readonly target: string }
   | { readonly type: 'backendCallResult'; readonly status: number | null; readonly error: string | null }
   | { readonly type: 'requestFinished'; readonly status: number | null; readonly error: string | null }
@@ -65,6 +71,50 @@ export type TraceMessage =
   | { readonly type: 'dropped'; readonly count: number }
   /** Made by a client about the stream itself; never sent by a server. */
   | { readonly type: 'message'; readonly text: string };
+
+/** What a message to an MCP server is: `stream` waits for what it says unasked, `end` ends a session. */
+export type McpKind = 'request' | 'notification' | 'answer' | 'stream' | 'end';
+
+/** A message to an MCP server, or what stands for one. */
+export interface McpFacts {
+  readonly kind: McpKind;
+  /** Null for what is no message with a method. */
+  readonly method: string | null;
+  /** The tool, prompt, resource or task that it is about, as its receiver calls it. */
+  readonly item: string | null;
+  readonly protocolVersion: string | null;
+  /** A digest: the id itself is a credential. */
+  readonly session: string | null;
+}
+
+export interface McpSaid extends McpFacts {
+  /** The message, base64; absent where there is none. */
+  readonly body?: string;
+  readonly truncated?: number;
+}
+
+export interface McpBecame extends McpFacts {
+  /**
+   * `result`; `error`, of JSON-RPC or of a tool (`isError`); `accepted` where no answer is due; `ended` without one;
+   * `failed` where there was none; `cancelled`; `unsupported` where the server has no such thing.
+   */
+  readonly outcome: McpOutcome;
+  /** Of the error of JSON-RPC. */
+  readonly code: number | null;
+  /** Of the answer of HTTP, where that is what failed. */
+  readonly status: number | null;
+  /** Of the error or the failure. */
+  readonly error: string | null;
+  /** What came before the answer. */
+  readonly notifications: number;
+  readonly requests: number;
+  readonly isError?: boolean;
+  /** The answer, base64. */
+  readonly body?: string;
+  readonly truncated?: number;
+}
+
+export type McpOutcome = 'result' | 'error' | 'accepted' | 'ended' | 'failed' | 'cancelled' | 'unsupported';
 
 export type PolicyPhase =
   | 'frontend'

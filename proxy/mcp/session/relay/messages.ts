@@ -1,3 +1,4 @@
+import type { TraceEvent } from '../../../../src/admin/protocol/trace-event.ts';
 import type { TargetFailure } from '../../targets/contract.ts';
 import type { RelayedCall } from './relayed-call.ts';
 
@@ -26,10 +27,13 @@ export type ToOwner =
   | { readonly kind: 'close'; readonly id: number; readonly at: Place; readonly call: RelayedCall }
   | { readonly kind: 'cancel' | 'pause' | 'resume'; readonly id: number };
 
-/** What the owner says of one of these, by its id; nothing comes after `end`. */
+/** What the owner says of one of these, by its id; of the call itself nothing comes after `end`. */
 export type FromOwner =
   | { readonly kind: 'message'; readonly id: number; readonly text: string }
-  | { readonly kind: 'end'; readonly id: number; readonly failure: TargetFailure | null };
+  | { readonly kind: 'end'; readonly id: number; readonly failure: TargetFailure | null }
+  /** For the trace of the request that asked; may come when the rest has ended, up to `traced`. */
+  | { readonly kind: 'trace'; readonly id: number; readonly event: TraceEvent }
+  | { readonly kind: 'traced'; readonly id: number };
 
 /** One end of the way between two threads; a `MessagePort`. */
 export interface Way<Out, In> {

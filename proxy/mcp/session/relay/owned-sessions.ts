@@ -6,6 +6,7 @@ import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure } f
 import type { KeptSession, SessionStore } from '../store.ts';
 import { type FromOwner, gone, type Place, sendable, type ToOwner, type Way } from './messages.ts';
 import { arrived } from './relayed-call.ts';
+import { RelayedTrace } from './relayed-trace.ts';
 
 /** A session that other threads may go on with. */
 export interface OwnedSession extends KeptSession {
@@ -53,6 +54,7 @@ class Visitor {
   readonly #way: Way<FromOwner, ToOwner>;
   readonly #stores: ReadonlyMap<string, OwnedStore>;
   readonly #calls = new Map<number, UnderWay>();
+  readonly #traces = new Map<number, RelayedTrace>();
 
   constructor(way: Way<FromOwner, ToOwner>, stores: ReadonlyMap<string, OwnedStore>) {
     this.#way = way;
@@ -64,6 +66,7 @@ class Visitor {
       case 'cancel':
         this.#calls.get(message.id)?.calling.cancel();
         this.#over(message.id);
+        this.#told(message.id);
         break;
       case 'pause':
       case 'resume':
@@ -84,12 +87,13 @@ class Visitor {
 
   #ask(message: Exclude<ToOwner, { readonly kind: 'cancel' | 'pause' | 'resume' }>): void {
     const { id, at } = message;
+    if (message.call.trace !== null) this.#traces.set(id, new RelayedTrace(message.call.trace, id, this.#way));
     const connection = this.#stores.get(at.backend)?.find(at.session)?.connection(at.target) ?? null;
     if (connection === null) {
       this.#end(id, gone);
       return;
     }
-    const call = arrived(message.call);
+    const call = arrived(message.call, this.#traces.get(id)?.recorder ?? null);
     if (message.kind === 'close') void this.#close(id, at, () => connection.close(call));
     else if (message.kind === 'listen') this.#begin(message, 'stream', (sink) => connection.listen(call, sink));
     else this.#say({ ...message, connection, call });
@@ -136,6 +140,13 @@ class Visitor {
 
   #end(id: number, failure: TargetFailure | null): void {
     this.#way.postMessage({ kind: 'end', id, failure: sendable(failure) });
+    this.#told(id);
+  }
+
+  /** Nothing more is begun for the call. */
+  #told(id: number): void {
+    this.#traces.get(id)?.release();
+    this.#traces.delete(id);
   }
 
   #over(id: number): void {

@@ -1,11 +1,19 @@
 import { parseMessage } from '../../message/parse.ts';
+import type { Recorder } from '../../../telemetry/recorder.ts';
 import type { CallSink, Calling } from '../../targets/contract.ts';
 import { type FromOwner, gone, type ToOwner, type Way } from './messages.ts';
+
+interface Traced {
+  readonly trace: Recorder;
+  readonly release: () => void;
+}
 
 /** The way to one owner, and the calls that are under way on it. */
 export class OwnerWay {
   readonly #port: Way<ToOwner, FromOwner>;
   readonly #calls = new Map<number, CallSink>();
+  /** Of watched requests, until the owner has told everything. */
+  readonly #traces = new Map<number, Traced>();
   #ids = 0;
   #closed = false;
 
@@ -21,12 +29,15 @@ export class OwnerWay {
     return this.#closed;
   }
 
-  call(message: (id: number) => ToOwner, sink: CallSink): Calling {
+  call(message: (id: number) => ToOwner, sink: CallSink, trace: Recorder | null): Calling {
     this.#ids += 1;
     const id = this.#ids;
     this.#calls.set(id, sink);
     if (this.#closed) queueMicrotask(() => this.#lost());
-    else this.#port.postMessage(message(id));
+    else {
+      if (trace !== null) this.#traces.set(id, { trace, release: trace.hold() });
+      this.#port.postMessage(message(id));
+    }
     return {
       cancel: () => this.#calls.delete(id) && this.#say('cancel', id),
       pause: () => this.#calls.has(id) && this.#say('pause', id),
@@ -44,6 +55,17 @@ export class OwnerWay {
   }
 
   #heard(message: FromOwner): void {
+    if (message.kind === 'trace') this.#traces.get(message.id)?.trace.pass(message.event);
+    else if (message.kind === 'traced') this.#told(message.id);
+    else this.#answered(message);
+  }
+
+  #told(id: number): void {
+    this.#traces.get(id)?.release();
+    this.#traces.delete(id);
+  }
+
+  #answered(message: Exclude<FromOwner, { readonly kind: 'trace' | 'traced' }>): void {
     const sink = this.#calls.get(message.id);
     if (sink === undefined) return;
     if (message.kind === 'end') {
@@ -60,5 +82,6 @@ export class OwnerWay {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     for (const sink of calls) sink.onEnd(gone);
+    for (const id of this.#traces.keys()) this.#told(id);
   }
 }

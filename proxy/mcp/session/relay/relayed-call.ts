@@ -6,11 +6,14 @@ import { Exchange } from '../../../exchange/exchange.ts';
 import { Headers } from '../../../exchange/headers.ts';
 import type { HttpRequest } from '../../../exchange/message.ts';
 import type { Transport } from '../../../exchange/transport.ts';
+import type { Recorder, TracePlace } from '../../../telemetry/recorder.ts';
 import type { TargetCall } from '../../targets/contract.ts';
 
 /** A call as it goes to another thread: data that a message can carry. */
 export interface RelayedCall {
   readonly version: string | null;
+  /** Null when nobody watches the request. */
+  readonly trace: TracePlace | null;
   readonly headers: RelayedHeaders;
   readonly request: Omit<HttpRequest, 'headers' | 'body'>;
   readonly requestHeaders: RelayedHeaders;
@@ -24,12 +27,13 @@ export interface RelayedHeaders {
   readonly values: readonly string[];
 }
 
-export function relayed({ exchange, headers, version }: TargetCall): RelayedCall {
+export function relayed({ exchange, trace, headers, version }: TargetCall): RelayedCall {
   const { request, connection, attributes } = exchange;
   const { method, scheme, authority, target, version: httpVersion, upgrade, headers: requestHeaders } = request;
   const { jwt, basicAuth, extauthz, extproc, mcpGuardrails } = attributes;
   return {
     version,
+    trace: (trace ?? exchange.trace)?.place ?? null,
     headers: { names: headers.names, values: headers.values },
     request: { method, scheme, authority, target, version: httpVersion, upgrade },
     requestHeaders: { names: requestHeaders.names, values: requestHeaders.values },
@@ -49,16 +53,16 @@ const elsewhere: Transport = {
 };
 
 /** The call in the thread that it was relayed to; its exchange knows what policies of the connection ask for. */
-export function arrived(call: RelayedCall): TargetCall {
+export function arrived(call: RelayedCall, trace: Recorder | null): TargetCall {
   const request = { ...call.request, headers: headersOf(call.requestHeaders), body: emptyBody };
-  const exchange = new Exchange(request, call.connection, elsewhere, null);
+  const exchange = new Exchange(request, call.connection, elsewhere, trace);
   Object.assign(exchange.attributes, call.known);
   if (call.jwt !== null) {
     const { claims, rawToken } = call.jwt;
     // `as`: claims were an object when they left.
     exchange.attributes.jwt = { claims: claims as never, rawToken: new Secret(rawToken) };
   }
-  return { exchange, trace: null, headers: headersOf(call.headers), version: call.version };
+  return { exchange, trace, headers: headersOf(call.headers), version: call.version };
 }
 
 function headersOf({ names, values }: RelayedHeaders): Headers {
