@@ -18,6 +18,7 @@ import { http1Service } from '../listener/http1.ts';
 import { createServices } from '../services/services.ts';
 import type { BoundAddress, DataPlane, DataPlaneInit, SharedRows } from '../supervisor/data-plane.ts';
 import type { Engine, EngineDeps } from './engine.ts';
+import type { McpReport } from '../mcp/records/report.ts';
 import type { McpThread } from './mcp-backend.ts';
 import { mcpThreadOf } from './mcp-thread.ts';
 import { aiProviders, loadEngine } from './load.ts';
@@ -167,6 +168,10 @@ class GatewayDataPlane implements DataPlane {
     );
     const runs = (this.#runtime?.live.oldestFirst() ?? []).map((run) => run.describe(now));
     return [...ports, ...runs];
+  }
+
+  mcp(): McpReport {
+    return this.#mcp.records.report();
   }
 
   #sampleBytes(): void {

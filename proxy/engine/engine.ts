@@ -46,6 +46,7 @@ import type { ModelRouter } from '../llm/models/router.ts';
 import { type RouteTypes, typesOf } from '../llm/route-type.ts';
 import { PriceList } from '../llm/cost/price-list.ts';
 import type { LlmBackend } from './llm-backend.ts';
+import { McpRecords } from '../mcp/records/records.ts';
 import type { McpBackend, McpThread } from './mcp-backend.ts';
 import { BackendProgram, type MirrorProgram, RouteProgram } from './program.ts';
 
@@ -288,7 +289,7 @@ export class Engine {
       backends: this.backends,
       deps,
       sessions: this.config.process.mcpSessions,
-      thread: this.#deps.mcp ?? noMcpThread,
+      thread: this.#deps.mcp ?? noMcpThread(),
       effective: (target) => {
         const at = target.server.kind === 'stdio' ? undefined : target.server.at;
         const shared = at?.kind === 'backend' ? this.backends.named(at.backend) : undefined;
@@ -383,14 +384,17 @@ interface McpPlace {
 }
 
 /** Where configurations are only looked at. */
-const noMcpThread: McpThread = {
-  owner: { process: '0000000000000000', thread: 0 },
-  gateway: { name: 'gw', version: '' },
-  environment: {},
-  peers: { meet: nobodyServes, onMet() {} },
-  runtime: nobodyServes,
-  unattended: nobodyServes,
-};
+function noMcpThread(): McpThread {
+  return {
+    owner: { process: '0000000000000000', thread: 0 },
+    gateway: { name: 'gw', version: '' },
+    environment: {},
+    peers: { meet: nobodyServes, onMet() {} },
+    records: new McpRecords(),
+    runtime: nobodyServes,
+    unattended: nobodyServes,
+  };
+}
 
 function nobodyServes(): never {
   throw new Error('nothing is called here');

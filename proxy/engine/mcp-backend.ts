@@ -21,6 +21,9 @@ import { streamRelay } from '../mcp/http/sse/relay.ts';
 import { SseStreams } from '../mcp/http/sse/streams.ts';
 import { isForTargetItself, passedThrough } from '../mcp/http/well-known.ts';
 import { SessionIds, type SessionOwner } from '../mcp/session/id.ts';
+import { counted } from '../mcp/records/counted.ts';
+import type { McpRecords } from '../mcp/records/records.ts';
+import type { TargetRecord } from '../mcp/records/target-record.ts';
 import { BackendSessions, type KeptConversation } from '../mcp/session/sessions.ts';
 import { ThreadRelay } from '../mcp/session/relay/thread-relay.ts';
 import { SessionStore } from '../mcp/session/store.ts';
@@ -50,6 +53,8 @@ export interface McpThread extends TargetCallerDeps {
   readonly owner: SessionOwner;
   readonly gateway: GatewayFacts;
   readonly peers: Peers;
+  /** What the thread has seen of targets and sessions. */
+  readonly records: McpRecords;
   /** Of the gateway's process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -103,6 +108,7 @@ export class McpBackend {
       store: kept.store,
       relay,
       backend: backend.key,
+      census: kept.census,
     });
     this.#options = {
       limitBytes: deps.maxBufferSize,
@@ -127,7 +133,7 @@ export class McpBackend {
 }
 
 /** What outlives a reload that leaves the backend as it is. */
-function keptOf(backend: McpBackendSpec, { deps, sessions }: McpCompiler) {
+function keptOf(backend: McpBackendSpec, { deps, sessions, thread }: McpCompiler) {
   const place = { phase: 'backend', source: backend.key, deps } as const;
   const key = definitionKey('mcp', { backend, ttlMs: sessions.ttlMs }, place);
   return {
@@ -136,6 +142,7 @@ function keptOf(backend: McpBackendSpec, { deps, sessions }: McpCompiler) {
       () => new SessionStore<KeptConversation>({ clock: deps.clock, ttlMs: sessions.ttlMs, max: MAX_SESSIONS }),
     ),
     streams: deps.stores.get(`${key}/streams`, () => new SseStreams()),
+    census: thread.records.sessions(key, backend.key, deps.stores),
   };
 }
 
@@ -149,9 +156,20 @@ interface Around {
 function compileTarget(target: McpTarget, around: Around): Target {
   const { backend, compiler } = around;
   const { clock } = compiler.deps;
-  const options = { identity: compiler.thread.gateway, answers: backend.stateful, clock };
+  const record = recordOf(target, compiler);
+  const options = {
+    identity: compiler.thread.gateway,
+    answers: backend.stateful,
+    clock,
+    onMet: (version: string, told: JsonObject | null) => record.met(version, told),
+  };
   const plain = traced(plainTarget(target, around), compiler.deps.maxBufferSize);
-  return target.server.kind === 'openapi' ? plain : negotiating(plain, options);
+  return counted(target.server.kind === 'openapi' ? plain : negotiating(plain, options), record);
+}
+
+function recordOf({ key, server }: McpTarget, { deps, thread }: McpCompiler): TargetRecord {
+  const identity = definitionKey('mcp target', { key, server }, { phase: 'backend', source: key, deps });
+  return thread.records.target(identity, { key, program: server.kind === 'stdio' }, deps.stores);
 }
 
 function plainTarget(target: McpTarget, { compiler, callers }: Around): Target {
@@ -161,7 +179,8 @@ function plainTarget(target: McpTarget, { compiler, callers }: Around): Target {
   if (server.kind === 'stdio') {
     const { environment } = thread;
     const programs = deps.stores.get('programs of mcp', () => new Programs({ clock, log: log.scope('mcp') }));
-    return stdioTarget({ name, server, environment, programs, clock, log: log.scope('mcp') });
+    const watch = recordOf(target, compiler);
+    return stdioTarget({ name, server, environment, programs, clock, log: log.scope('mcp'), watch });
   }
   const caller = new TargetCaller(programOf(target, server, compiler), thread);
   callers.push(caller);
@@ -176,6 +195,7 @@ function plainTarget(target: McpTarget, { compiler, callers }: Around): Target {
       const described = (source: unknown): Target => {
         const document = compileDocument(source);
         tellLeft(name, document.left, log);
+        recordOf(target, compiler).listed({ tools: document.tools }, false);
         return openApiTarget({ name, path, caller, document, maxAnswerBytes: limitBytes });
       };
       return schema.kind === 'inline'

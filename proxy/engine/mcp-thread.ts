@@ -2,6 +2,7 @@ import type { ConnectionFacts } from '../exchange/connection.ts';
 import { Exchange } from '../exchange/exchange.ts';
 import type { HttpRequest } from '../exchange/message.ts';
 import type { Transport } from '../exchange/transport.ts';
+import { McpRecords } from '../mcp/records/records.ts';
 import { processNameOf } from '../mcp/session/process-name.ts';
 import type { DataPlaneInit } from '../supervisor/data-plane.ts';
 import type { McpThread } from './mcp-backend.ts';
@@ -14,6 +15,7 @@ export function mcpThreadOf(init: DataPlaneInit, runtime: () => Runtime): McpThr
     gateway: { name: 'gw', version: init.version },
     environment: process.env,
     peers: init.peers,
+    records: new McpRecords(),
     runtime,
     unattended: (request: HttpRequest) => new Exchange(request, nobody, nowhere, null),
   };

@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { GatewayConfig } from '../../src/config/ir/index.ts';
 import type { Logger } from '../../src/shared/log.ts';
 import type { AdminReply, AdminCall } from '../admin/admin-call.ts';
+import type { McpReport } from '../mcp/records/report.ts';
 import type { Resources } from '../resources/contract.ts';
 import type { ThreadTelemetry } from '../telemetry/thread-telemetry.ts';
 
@@ -29,6 +30,8 @@ export interface DataPlane {
   addresses(): readonly BoundAddress[];
   /** One line for each live connection and exchange, oldest first. */
   liveTasks(): readonly string[];
+  /** What has been seen of MCP servers and the sessions with them. */
+  mcp(): McpReport;
 }
 
 export interface BoundAddress {

@@ -151,6 +151,7 @@ class DataThread {
       },
       destroy: () => this.#destroy(),
       tasks: () => this.#started().liveTasks(),
+      mcp: () => this.#started().mcp(),
       traceFilters: async (set: ControlToData['calls']['traceFilters']['argument']) => {
         await this.#tap.filters.replace(set);
         return null;

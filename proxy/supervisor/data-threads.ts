@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 
 import type { GatewayConfig } from '../../src/config/ir/index.ts';
 import { seal } from '../../src/config/transfer.ts';
+import type { McpReport } from '../mcp/records/report.ts';
 import type { ResourceContent } from '../resources/content.ts';
 import type { TraceFilterSet } from '../telemetry/trace-filters.ts';
 import type { Log } from '../../src/shared/log.ts';
@@ -141,6 +142,14 @@ export class DataThreads {
       this.all.map((thread) => thread.call('runtime', null, timeoutMs).catch(() => undefined)),
     );
     return told.filter((runtime) => runtime !== undefined);
+  }
+
+  /** What each thread has seen of MCP; threads that do not answer in time are left out. */
+  async mcp(timeoutMs: number): Promise<readonly McpReport[]> {
+    const told = await Promise.all(
+      this.all.map((thread) => thread.call('mcp', null, timeoutMs).catch(() => undefined)),
+    );
+    return told.filter((report) => report !== undefined);
   }
 
   async #startOne(index: number): Promise<ThreadHandle> {

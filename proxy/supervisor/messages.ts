@@ -4,6 +4,7 @@ import type { SealedConfig } from '../../src/config/transfer.ts';
 import type { LogFormat } from '../../src/shared/log.ts';
 import type { AdminCall, AdminReply } from '../admin/admin-call.ts';
 import type { CpuProfile, HeapProfile } from '../admin/pprof/thread-profiler.ts';
+import type { McpReport } from '../mcp/records/report.ts';
 import type { ResourceContent } from '../resources/content.ts';
 import type { Batch } from '../telemetry/outbox.ts';
 import type { TraceFilterSet } from '../telemetry/trace-filters.ts';
@@ -64,6 +65,7 @@ export type ControlToData = {
     readonly drain: { readonly argument: { readonly closing: boolean }; readonly result: null };
     readonly destroy: { readonly argument: null; readonly result: null };
     readonly tasks: { readonly argument: null; readonly result: readonly string[] };
+    readonly mcp: { readonly argument: null; readonly result: McpReport };
     /** All expressions of watchers that there are. */
     readonly traceFilters: { readonly argument: TraceFilterSet; readonly result: null };
     readonly startCpu: { readonly argument: number; readonly result: null };

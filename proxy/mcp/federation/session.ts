@@ -87,6 +87,17 @@ export class FederatedSession implements McpSession, Members {
     return this.#plan.targets.map(({ name }, at) => ({ target: name, state: this.#connections[at]?.state ?? null }));
   }
 
+  /** Names of the targets that have a session of their own for this one, or a program that runs for it. */
+  withTargets(): readonly string[] {
+    const has = (at: number): boolean => {
+      const connection = this.#connections[at] ?? null;
+      // Where there is nothing to tell others, it is held by this thread itself.
+      if (connection !== null && connection.state === null) return true;
+      return (connection?.state ?? this.#states?.[at])?.session !== undefined;
+    };
+    return this.#plan.targets.flatMap(({ name }, at) => (has(at) ? [name] : []));
+  }
+
   connection(target: number): TargetConnection | TargetFailure {
     const open = this.#closed ? null : this.#connections[target];
     if (open !== null && open !== undefined) return open;

@@ -1,6 +1,7 @@
 import type { Refusal } from '../../exchange/refusal.ts';
 import type { Federation } from '../federation/federation.ts';
 import type { FederatedSession, MemberState, SessionParts } from '../federation/session.ts';
+import type { OpenSession, SessionsRecord } from '../records/sessions-record.ts';
 import type { RpcAnswer, RpcNotification, RpcRequest } from '../message/message.ts';
 import type { CallSink, Calling, TargetConnection, TargetFailure } from '../targets/contract.ts';
 import type { ClientCall, McpSession, McpSessions } from './contract.ts';
@@ -19,6 +20,8 @@ export interface BackendSessionsOptions {
   readonly relay: ThreadRelay;
   /** Key of the backend. */
   readonly backend: string;
+  /** Where open sessions are counted. */
+  readonly census?: SessionsRecord | undefined;
 }
 
 /** The sessions of one MCP backend under one configuration; those that are kept are its predecessor's too. */
@@ -38,7 +41,7 @@ export class BackendSessions implements McpSessions {
     let opened: FederatedSession | null = null;
     const identify = (members: readonly MemberState[]): string => {
       const id = this.#idOf(members);
-      if (opened !== null) store.keep(id, new KeptConversation(opened, id, store));
+      if (opened !== null) store.keep(id, new KeptConversation(opened, id, this.#kept(false)));
       return id;
     };
     const session = federation.open({ identify });
@@ -74,9 +77,14 @@ export class BackendSessions implements McpSessions {
     const { federation, store } = this.#options;
     const session = federation.open({ id, ...parts });
     if ('reason' in session) return 'unknown';
-    const kept = new KeptConversation(session, id, store);
+    const kept = new KeptConversation(session, id, this.#kept(parts.connect !== undefined));
     store.keep(id, kept);
     return new FollowedSession(kept);
+  }
+
+  #kept(elsewhere: boolean): Keeping {
+    const { store, census } = this.#options;
+    return { store, census, elsewhere };
   }
 
   #idOf(members: readonly MemberState[]): string {
@@ -88,16 +96,30 @@ export class BackendSessions implements McpSessions {
   }
 }
 
+interface Keeping extends Pick<BackendSessionsOptions, 'store' | 'census'> {
+  /** Another thread has the session. */
+  readonly elsewhere: boolean;
+}
+
 /** A session that is kept: it does not lie idle while something of it is under way. */
-export class KeptConversation implements McpSession, OwnedSession {
+export class KeptConversation implements McpSession, OwnedSession, OpenSession {
   readonly id: string;
+  readonly elsewhere: boolean;
   readonly #session: FederatedSession;
   readonly #store: SessionStore<KeptConversation>;
+  readonly #census: SessionsRecord | undefined;
 
-  constructor(session: FederatedSession, id: string, store: SessionStore<KeptConversation>) {
+  constructor(session: FederatedSession, id: string, { store, census, elsewhere }: Keeping) {
     this.#session = session;
     this.id = id;
+    this.elsewhere = elsewhere;
     this.#store = store;
+    this.#census = census;
+    census?.began(this);
+  }
+
+  withTargets(): readonly string[] {
+    return this.#session.withTargets();
   }
 
   /** As a newer configuration wants it. */
@@ -127,6 +149,7 @@ export class KeptConversation implements McpSession, OwnedSession {
   /** By the client, or, without a call, because nobody uses it any more. */
   close(call: ClientCall | null = null): Promise<void> {
     if (call !== null) this.#store.remove(this.id);
+    this.#census?.over(this, call !== null);
     return this.#session.close(call);
   }
 

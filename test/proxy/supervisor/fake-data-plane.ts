@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 
 import type { GatewayConfig } from '../../../src/config/ir/index.ts';
 import { GwError } from '../../../src/shared/errors.ts';
+import type { McpReport } from '../../../proxy/mcp/records/report.ts';
 import type { BoundAddress, DataPlane, DataPlaneInit, SharedRows } from '../../../proxy/supervisor/data-plane.ts';
 
 /** A data plane with real sockets that answers every request itself; paths make it misbehave. */
@@ -81,6 +82,10 @@ class FakeDataPlane implements DataPlane {
 
   liveTasks(): readonly string[] {
     return [`fake plane with ${this.#open} requests`];
+  }
+
+  mcp(): McpReport {
+    return { targets: [], sessions: [] };
   }
 
   #listen(host: string, port: number): Promise<Server> {

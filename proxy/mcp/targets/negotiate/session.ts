@@ -1,4 +1,5 @@
 import type { Clock } from '../../../exchange/wait.ts';
+import type { JsonObject } from '../../../../src/shared/json.ts';
 import { rpcCodes } from '../../message/codes.ts';
 import type { RpcAnswer, RpcNotification, RpcRequest } from '../../message/message.ts';
 import { resultFor } from '../../message/result-fields.ts';
@@ -24,6 +25,8 @@ export interface NegotiatingOptions {
   /** Answers of clients to what targets ask find their way back: there are sessions. Else targets are told that nobody can be asked. */
   readonly answers: boolean;
   readonly clock: Clock;
+  /** Told with which version a conversation goes on, and what the target has told of itself, where it was asked. */
+  readonly onMet?: ((version: string, told: JsonObject | null) => void) | undefined;
 }
 
 export interface PeerParts {
@@ -276,7 +279,7 @@ export class PeerSession implements TargetConnection {
       call,
       relay,
       met: (peer) => {
-        this.#peer = peer;
+        this.#met(peer);
         this.#introduced = true;
       },
       meet: () => this.#meet({ call, era: 'modern', relay }),
@@ -300,8 +303,13 @@ export class PeerSession implements TargetConnection {
     const peer = await meet(era, { connection: this.#connection, knowledge, call, hello, curious, stop });
     if (peer.kind === 'peer' && peer.era === 'legacy') await this.#restore(call, peer);
     this.#opening = null;
-    if (peer.kind === 'peer') this.#peer = peer;
+    if (peer.kind === 'peer') this.#met(peer);
     return peer;
+  }
+
+  #met(peer: Peer): void {
+    this.#peer = peer;
+    this.#parts.options.onMet?.(peer.version, peer.told);
   }
 
   #helloFor(call: TargetCall): Hello {

@@ -21,6 +21,16 @@ const BRACKET = 0x5b;
 /** Starts the program of a target; in words why it cannot be. */
 export type StartProgram = (events: ProgramEvents) => Program | string;
 
+/** Who is told what becomes of the programs of a target. */
+export interface ProgramWatch {
+  programBegan(): void;
+  programEnded(): void;
+  /** One takes the place of another that has ended. */
+  programRestarted(): void;
+  /** None is started for so many milliseconds, as they end before they answer anything; 0 when they answer. */
+  programsWait(ms: number): void;
+}
+
 export interface StdioConnectionOptions {
   readonly name: string;
   readonly clock: Clock;
@@ -28,6 +38,7 @@ export interface StdioConnectionOptions {
   readonly start: StartProgram;
   /** Of all conversations with the target: programs that end before they have answered anything. */
   readonly stillborn: Backoff;
+  readonly watch?: ProgramWatch | undefined;
 }
 
 /**
@@ -134,17 +145,21 @@ export class StdioConnection implements TargetConnection {
     this.#program = program;
     this.#startedAt = this.#options.clock.now();
     this.#answered = false;
+    if (this.#lost) this.#options.watch?.programRestarted();
     this.#lost = false;
     return program;
   }
 
   #died(reason: string, fault: boolean): void {
-    const { name, clock, stillborn, log } = this.#options;
+    const { name, clock, stillborn, log, watch } = this.#options;
     if (fault) log.failed(reason);
     else log.note(reason);
     this.#program = null;
     this.#lost = true;
-    if (fault && !this.#answered) stillborn.failed();
+    if (fault && !this.#answered) {
+      stillborn.failed();
+      watch?.programsWait(stillborn.leftMs);
+    }
     if (fault && clock.now() - this.#startedAt < GOOD_RUN_MS) this.#short.failed();
     else this.#short.succeeded();
     this.#audience.end(broken(`${name}: ${reason}`));
@@ -164,6 +179,7 @@ export class StdioConnection implements TargetConnection {
     if (!this.#answered && (message.kind === 'result' || message.kind === 'error')) {
       this.#answered = true;
       this.#options.stillborn.succeeded();
+      this.#options.watch?.programsWait(0);
     }
     if (this.#audience.hear(message, bytes)) return;
     this.#options.log.note('nobody waits for a message of a program', { kind: message.kind });

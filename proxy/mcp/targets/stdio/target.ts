@@ -4,8 +4,9 @@ import type { Clock } from '../../../exchange/wait.ts';
 import type { Target } from '../contract.ts';
 import { Backoff } from './backoff.ts';
 import { commandOf, type Environment } from './command.ts';
-import { StdioConnection } from './connection.ts';
+import { type ProgramWatch, StdioConnection } from './connection.ts';
 import { ProgramLog } from './program-log.ts';
+import type { Program } from './program.ts';
 import type { Programs } from './programs.ts';
 
 export interface StdioTargetOptions {
@@ -18,11 +19,13 @@ export interface StdioTargetOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly maxLineBytes?: number | undefined;
+  /** Told what becomes of its programs. */
+  readonly watch?: ProgramWatch | undefined;
 }
 
 /** A server that is a program: each conversation runs one, and speaks over its standard input and output. */
 export function stdioTarget(options: StdioTargetOptions): Target {
-  const { name, server, environment, programs, clock, log, maxLineBytes } = options;
+  const { name, server, environment, programs, clock, log, maxLineBytes, watch } = options;
   const stillborn = new Backoff(clock);
   return {
     name,
@@ -34,9 +37,19 @@ export function stdioTarget(options: StdioTargetOptions): Target {
         clock,
         stillborn,
         log: lines,
-        start: (events) =>
-          programs.start({ command: commandOf(server, environment), events, log: lines, maxLineBytes }),
+        watch,
+        start: (events) => {
+          const program = programs.start({ command: commandOf(server, environment), events, log: lines, maxLineBytes });
+          if (typeof program !== 'string') follow(program, watch);
+          return program;
+        },
       });
     },
   };
+}
+
+function follow(program: Program, watch: ProgramWatch | undefined): void {
+  if (watch === undefined || program.pid === undefined) return;
+  watch.programBegan();
+  void program.gone.then(() => watch.programEnded());
 }

@@ -1,0 +1,42 @@
+import type { Stores } from '../../policy/contract.ts';
+import type { McpReport } from './report.ts';
+import { SessionsRecord } from './sessions-record.ts';
+import { TargetRecord } from './target-record.ts';
+
+/** Everything that one data thread has seen of MCP servers and their sessions. */
+export class McpRecords {
+  readonly #now: () => number;
+  readonly #targets = new Set<TargetRecord>();
+  readonly #sessions = new Set<SessionsRecord>();
+
+  /** `now` is milliseconds since the epoch. */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** The record of a target; `identity` is of its whole definition, with which it is kept over reloads. */
+  target(identity: string, { key, program }: { key: string; program: boolean }, stores: Stores): TargetRecord {
+    return stores.get(`${identity}/record`, () => {
+      const onClose = (record: TargetRecord): void => void this.#targets.delete(record);
+      const record = new TargetRecord({ key, program, now: this.#now, onClose });
+      this.#targets.add(record);
+      return record;
+    });
+  }
+
+  /** Of a backend, kept as long as its sessions are. */
+  sessions(identity: string, backend: string, stores: Stores): SessionsRecord {
+    return stores.get(`${identity}/census`, () => {
+      const record = new SessionsRecord(backend, (gone) => void this.#sessions.delete(gone));
+      this.#sessions.add(record);
+      return record;
+    });
+  }
+
+  report(): McpReport {
+    return {
+      targets: [...this.#targets].map((record) => record.report()),
+      sessions: [...this.#sessions].map((record) => record.report()),
+    };
+  }
+}
