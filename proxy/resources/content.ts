@@ -23,9 +23,10 @@ export type Read =
 
 /** Documents of equal keys are one. */
 export function keyOf(document: RemoteDocument): string {
-  return document.content === 'discovery'
-    ? `discovery ${JSON.stringify(document.issuer)} ${document.url}`
-    : `${document.content} ${document.url}`;
+  if (document.content === 'discovery') return `discovery ${JSON.stringify(document.issuer)} ${document.url}`;
+  const metadata = document.content === 'keySet' ? document.metadata : undefined;
+  const told = metadata === undefined ? '' : ` or ${JSON.stringify(metadata.issuer)} ${metadata.url}`;
+  return `${document.content} ${document.url}${told}`;
 }
 
 /** How messages call it. */

@@ -1,5 +1,6 @@
+import { jwksUriOf } from '../../src/config/documents/discovery.ts';
 import { shownUrl } from '../../src/config/documents/http-url.ts';
-import type { GatewayConfig, RemoteDocument } from '../../src/config/ir/index.ts';
+import type { GatewayConfig, RemoteDocument, RemoteKeySet } from '../../src/config/ir/index.ts';
 import { GwError, messageOf } from '../../src/shared/errors.ts';
 import type { Log } from '../../src/shared/log.ts';
 import { systemClock, type Clock } from '../exchange/wait.ts';
@@ -140,9 +141,39 @@ export class RemoteResources {
     }
   }
 
-  async #fetch({ url, content }: RemoteDocument, etag: string | undefined): Promise<Fetched> {
-    const fetched = await this.#options.fetch(url, { etag, content, signal: this.#stop.signal });
+  async #fetch(document: RemoteDocument, etag: string | undefined): Promise<Fetched> {
+    const { url, content } = document;
+    const { signal } = this.#stop;
+    const fetch = (from: string): Promise<Fetched> => this.#options.fetch(from, { etag, content, signal });
+    if (content === 'keySet' && document.metadata !== undefined) return this.#fetchTold(document, fetch);
+    const fetched = await fetch(url);
     return fetched.kind === 'text' ? { ...fetched, text: handedOn(content, fetched.text) } : fetched;
+  }
+
+  /** Keys from where they usually are, or from where the issuer says. */
+  async #fetchTold(document: RemoteKeySet, fetch: (from: string) => Promise<Fetched>): Promise<Fetched> {
+    let problem: string;
+    try {
+      const fetched = await fetch(document.url);
+      const read = fetched.kind === 'text' ? readContent(document, fetched.text) : null;
+      if (typeof read !== 'string') return fetched;
+      problem = read;
+    } catch (error) {
+      problem = messageOf(error);
+    }
+    try {
+      return await fetch(await this.#toldBy(document));
+    } catch (error) {
+      throw new Error(`${problem}; by the metadata of its issuer: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  async #toldBy({ metadata }: RemoteKeySet): Promise<string> {
+    if (metadata === undefined) throw new Error('it has none');
+    const { signal } = this.#stop;
+    const told = await this.#options.fetch(metadata.url, { etag: undefined, content: 'discovery', signal });
+    if (told.kind !== 'text') throw new Error('it did not answer');
+    return jwksUriOf(told.text, metadata.issuer);
   }
 
   /** One refresh at a time; whoever comes meanwhile waits for the same one. */

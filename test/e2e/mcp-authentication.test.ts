@@ -281,7 +281,7 @@ describe('protected resource metadata', () => {
         'content-type': 'application/json',
         'access-control-allow-origin': '*',
         'access-control-allow-methods': 'GET, OPTIONS',
-        'access-control-allow-headers': 'content-type, mcp-protocol-version',
+        'access-control-allow-headers': 'authorization, content-type, mcp-protocol-version',
       });
     }
     expect((await get(`${RESOURCE}/mcp`, { method: 'OPTIONS' })).status).toBe(200);
@@ -516,6 +516,39 @@ routes:
   port = gateway.port(80);
   return { gateway };
 }
+
+describe('the key set of a provider that has it elsewhere', () => {
+  const config = (issuer: string, kind: string): string => `gateways: {default: {port: 80}}
+routes:
+- policies:
+    mcpAuthentication: {issuer: "${issuer}", audiences: [api], provider: {${kind}: {}}, resourceMetadata: {}}
+    directResponse: {status: 200}
+`;
+
+  test.each(['okta', 'keycloak', 'authentik'] as const)('is where its metadata say (%s)', async (name) => {
+    const kind = KINDS[name];
+    const provider = cleanup.add(await IdentityProvider.start(key));
+    const issuer = provider.origin + kind?.issuer;
+    provider.metadataAt(kind?.metadata ?? '', issuer).keysAt('/keys');
+    // Some answer with a page where nothing is.
+    if (name === 'keycloak') provider.answers.set(kind?.keys ?? '', (_asked, response) => response.end('<html>'));
+    const { port } = cleanup.add(await startGateway(config(issuer, name)));
+    expect((await ask(port(80), '/mcp', bearer(await provider.token(issuer)))).status).toBe(200);
+  });
+
+  test('has to be that of the issuer: the configuration is refused', async () => {
+    const provider = cleanup.add(await IdentityProvider.start(key));
+    const issuer = `${provider.origin}/oauth2/default`;
+    const metadata = '/oauth2/default/.well-known/openid-configuration';
+    provider.metadataAt(metadata, 'http://other.test').keysAt('/keys');
+    const wanted = `cannot load the key set ${issuer}/.well-known/jwks.json: the server answered with status 404; by the metadata of its issuer: it is of the issuer "http://other.test"`;
+    await expect(startGateway(config(issuer, 'okta'))).rejects.toThrow(wanted);
+    provider.metadataAt(metadata, issuer, { jwks_uri: undefined });
+    await expect(startGateway(config(issuer, 'okta'))).rejects.toThrow('it has no `jwks_uri`');
+    provider.answers.delete(metadata);
+    await expect(startGateway(config(issuer, 'okta'))).rejects.toThrow('by the metadata of its issuer: the server');
+  });
+});
 
 describe('a client that registers', () => {
   const at = `${SERVER}/mcp/client-registration`;

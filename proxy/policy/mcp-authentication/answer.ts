@@ -10,8 +10,8 @@ export function corsHeaders(methods: string): readonly (readonly [string, string
   return [
     ['access-control-allow-origin', '*'],
     ['access-control-allow-methods', `${methods}, OPTIONS`],
-    // The second one is sent with every request of MCP clients.
-    ['access-control-allow-headers', 'content-type, mcp-protocol-version'],
+    // Clients with a secret send the first one for a token, and all clients of MCP the last one.
+    ['access-control-allow-headers', 'authorization, content-type, mcp-protocol-version'],
   ];
 }
 

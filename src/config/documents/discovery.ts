@@ -38,6 +38,16 @@ export function readDiscovery(text: string, issuer: string): Discovery | string 
   };
 }
 
+/** Where the metadata of an issuer (RFC 8414 section 2) say that its keys are; an error says what is wrong with them. */
+export function jwksUriOf(text: string, issuer: string): string {
+  const parsed: unknown = JSON.parse(text);
+  if (!isMap(parsed)) throw new Error('it is not a JSON object');
+  if (parsed['issuer'] !== issuer) throw new Error(`it is of the issuer ${shown(parsed['issuer'])}`);
+  const { url, problem } = endpoint(parsed, 'jwks_uri');
+  if (problem !== null) throw new Error(problem);
+  return url;
+}
+
 interface Endpoint {
   readonly url: string;
   readonly problem: string | null;

@@ -18,6 +18,8 @@ export interface RemoteKeySet {
   readonly kind: 'remote';
   readonly content: 'keySet';
   readonly url: string;
+  /** Of the issuer; tell where the keys are when none are at `url`, which only follows from the kind of the provider. */
+  readonly metadata?: { readonly url: string; readonly issuer: string } | undefined;
 }
 
 export interface RemoteDiscovery {

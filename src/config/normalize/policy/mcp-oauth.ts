@@ -40,7 +40,9 @@ export function mcpOAuth(
     clientId: spec.clientId,
     clientSecret: secret === 'none' ? undefined : secret,
   };
-  return { oauth, keys: { kind: 'remote', content: 'keySet', url: addresses.keys } };
+  // Its older tokens name another issuer than its metadata.
+  const metadata = provider === 'entra' ? undefined : { url: addresses.metadata, issuer };
+  return { oauth, keys: { kind: 'remote', content: 'keySet', url: addresses.keys, metadata } };
 }
 
 function kindOf(spec: McpProviderSpec | undefined): McpProviderKind | undefined {
