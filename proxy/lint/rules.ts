@@ -1,5 +1,6 @@
 import type { LintRule } from './finding.ts';
 import { adminOpen } from './rules/admin-open.ts';
+import { closedRegistration } from './rules/closed-registration.ts';
 import { corsWildcard } from './rules/cors-wildcard.ts';
 import { disarmedDeny } from './rules/disarmed-deny.ts';
 import { idleMcpPolicy } from './rules/idle-mcp-policy.ts';
@@ -34,6 +35,7 @@ export const lintRules: readonly LintRule[] = [
   idleTokenLimit,
   idleMcpPolicy,
   unreachableMetadata,
+  closedRegistration,
   unguardedStream,
   unusedBackend,
 ];

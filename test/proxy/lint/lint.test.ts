@@ -302,4 +302,20 @@ describe('docs/lint.md', () => {
       expect(codes).toEqual(missed ? ['GW_LINT_MCP_METADATA_UNREACHABLE'] : []);
     }
   });
+
+  test.each([
+    ['mcpAuthentication', 'authentik', '', true],
+    ['mcpAuthentication', 'authentik', 'clientId: shop, ', false],
+    ['mcpAuthentication', 'keycloak', '', false],
+    ['jwtAuth', 'entra', '', true],
+    ['jwtAuth', 'entra', 'clientId: shop, ', false],
+  ])('finds logins at providers that register nobody: %s of %s %s', async (shape, kind, client, closed) => {
+    const issuer = 'issuer: "https://issuer.test/tenant", audiences: [api]';
+    const provider = `${client}provider: {${kind}: {}}, resourceMetadata: {}`;
+    const policy = shape.startsWith('jwt')
+      ? `jwtAuth: {${issuer}, mcp: {${provider}}}`
+      : `mcpAuthentication: {${issuer}, ${provider}}`;
+    const codes = await codesOf(`{policies: {${policy}}, ${backends}}`);
+    expect(codes).toEqual(closed ? ['GW_LINT_MCP_REGISTRATION_CLOSED'] : []);
+  });
 });
