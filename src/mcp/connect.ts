@@ -1,7 +1,8 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { InterruptedError } from '../admin/client/errors.ts';
 import { GwError } from '../shared/errors.ts';
-import { mcpError } from './failure.ts';
+import { mcpError, refusedLogin } from './failure.ts';
+import { askLogin, metadataAddress } from './login.ts';
 
 export interface McpPlace {
   readonly url: URL;
@@ -17,6 +18,9 @@ export interface McpPlace {
   readonly version: string;
 }
 
+/** A person waits for the message. */
+const METADATA_MS = 5000;
+
 /**
  * Connects to an MCP server, or to a gateway that looks like one, does `work`, and takes leave. Throws a `GwError` in words.
  */
@@ -29,10 +33,16 @@ export async function withServer<T>(place: McpPlace, work: (client: Client) => P
     bodyTimeout: 0,
     connect: { timeout: place.timeoutMs, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) },
   });
+  // `as`: undici's own `fetch` is that of the runtime, with an agent.
+  const send = ((input: URL | string, init?: RequestInit) =>
+    fetch(input, { ...(init as object), dispatcher: agent })) as unknown as typeof globalThis.fetch;
+  let challenge: string | null = null;
   const options = {
-    // `as`: undici's own `fetch` is that of the runtime, with an agent.
-    fetch: ((input: URL | string, init?: RequestInit) =>
-      fetch(input, { ...(init as object), dispatcher: agent })) as unknown as typeof globalThis.fetch,
+    fetch: (async (input: URL | string, init?: RequestInit) => {
+      const answer = await send(input, init);
+      if (answer.status === 401) challenge = answer.headers.get('www-authenticate') ?? '';
+      return answer;
+    }) as typeof globalThis.fetch,
     requestInit: { headers: place.headers.map(([name, value]): [string, string] => [name, value]) },
   };
   const client = new Client(
@@ -50,9 +60,19 @@ export async function withServer<T>(place: McpPlace, work: (client: Client) => P
   } catch (error) {
     if (place.signal.aborted)
       throw place.signal.reason instanceof GwError ? place.signal.reason : new InterruptedError();
-    throw mcpError(error, place.url);
+    throw challenge === null ? mcpError(error, place.url) : await loginNeeded(challenge, place, send);
   } finally {
     await client.close().catch(() => {});
     await agent.destroy();
   }
+}
+
+async function loginNeeded(challenge: string, place: McpPlace, send: typeof globalThis.fetch): Promise<GwError> {
+  const { url, headers, timeoutMs, signal } = place;
+  const address = metadataAddress(challenge, url);
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(Math.min(timeoutMs, METADATA_MS))]);
+  const get = (from: URL): Promise<Response> => send(from, { signal: patience, redirect: 'error' });
+  const login = address === null ? null : await askLogin(address, get);
+  const withToken = headers.some(([name]) => name.toLowerCase() === 'authorization');
+  return refusedLogin(url, { withToken, login });
 }

@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { startEverything, type RunningServer } from '../mcp/everything.ts';
 import { gwctl } from './gwctl.ts';
 
@@ -97,5 +101,82 @@ describe('mcp read and prompt', () => {
   test('tell the server from a place where none is', async () => {
     const { code, stderr } = await gwctl(['mcp', 'read', '--url', 'http://127.0.0.1:1/mcp']);
     expect([code, stderr.includes('Error: ')]).toEqual([4, true]);
+  });
+});
+
+describe('a server behind a login', () => {
+  async function serverOf(listener: RequestListener): Promise<string> {
+    const http = createServer(listener).listen(0, '127.0.0.1');
+    await once(http, 'listening');
+    closing.push(http);
+    return `http://127.0.0.1:${(http.address() as AddressInfo).port}`; // listens on a port
+  }
+  const closing: Server[] = [];
+  afterEach(() => {
+    for (const http of closing.splice(0)) {
+      http.closeAllConnections();
+      http.close();
+    }
+  });
+
+  test('says who gives tokens for it, to whom has none and to whom has a bad one', async () => {
+    const seen: (string | undefined)[] = [];
+    const at = await serverOf((request, response) => {
+      if (request.url === '/meta') {
+        seen.push(request.headers.authorization);
+        response.end(
+          JSON.stringify({
+            authorization_servers: ['https://login.example', 'https://a.test/\u001b[31m', 'javascript:x', 7],
+          }),
+        );
+        return;
+      }
+      const challenge = `Bearer error="x", resource_metadata="http://${request.headers.host}/meta"`;
+      response.writeHead(401, { 'www-authenticate': challenge }).end('{}');
+    });
+    const without = await gwctl(['mcp', 'tools', '--url', `${at}/mcp`]);
+    expect(without.code).toBe(5);
+    expect(without.stderr).toMatch(/asks for a login/);
+    expect(without.stderr).toContain(`resource metadata: ${at}/meta\nauthorization server: https://login.example\n`);
+    expect(without.stderr).toContain('--token, an access token of https://login.example');
+    expect(without.stderr).not.toMatch(/javascript|\u001b/);
+    const bad = await gwctl(['mcp', 'tools', '--url', `${at}/mcp`, '--token', 'secret-1']);
+    expect([bad.code, bad.stderr]).toEqual([5, expect.stringMatching(/refuses the token/)]);
+    expect(bad.stderr).not.toContain('secret-1');
+    expect(seen).toEqual([undefined, undefined]);
+  });
+
+  test.each([
+    ['no header', ''],
+    ['another scheme', 'Basic realm="x"'],
+    ['an address that is none', 'Bearer resource_metadata="javascript:alert(1)"'],
+    ['an address where nobody is', 'Bearer resource_metadata="http://127.0.0.1:1/"'],
+    ['an address that gives no metadata', 'Bearer resource_metadata="/mcp"'],
+  ])('is refused in words whatever it says: %s', async (_what, challenge) => {
+    const at = await serverOf((_request, response) => {
+      if (challenge !== '') response.setHeader('www-authenticate', challenge);
+      response.writeHead(401).end('<html>');
+    });
+    const { code, stderr } = await gwctl(['mcp', 'tools', '--url', `${at}/mcp`]);
+    expect([code, stderr]).toEqual([5, expect.stringMatching(/asks for a login[\s\S]*Try this: --token/)]);
+  });
+
+  test('that forbids it says why', async () => {
+    const at = await serverOf((_request, response) => response.writeHead(403).end('authorization failed'));
+    const { code, stderr } = await gwctl(['mcp', 'tools', '--url', `${at}/mcp`, '--token', 't']);
+    expect([code, stderr]).toEqual([5, expect.stringMatching(/does not allow this: .*HTTP 403/)]);
+  });
+
+  test('lets the owner of a token in', async () => {
+    const at = await serverOf((request, response) => {
+      if (request.headers.authorization !== 'Bearer good') return response.writeHead(401).end();
+      const onward = httpRequest(server.url, { method: request.method ?? '', headers: request.headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 0, answer.headers);
+        answer.pipe(response);
+      });
+      return request.pipe(onward);
+    });
+    const { code, stdout } = await gwctl(['mcp', 'tools', '--url', `${at}/mcp`, '--token', 'good', '-o', 'name']);
+    expect([code, stdout.includes('get-sum\n')]).toEqual([0, true]);
   });
 });
