@@ -2,7 +2,7 @@ import type { JsonObject } from '../exchange/attributes.ts';
 import { BufferedBody, emptyBody } from '../exchange/body.ts';
 import { Headers } from '../exchange/headers.ts';
 import type { HttpRequest, HttpResponse } from '../exchange/message.ts';
-import type { Refusal } from '../exchange/refusal.ts';
+import { REASON_HEADER, type Refusal } from '../exchange/refusal.ts';
 
 const GRPC_STATUS: Readonly<Record<number, number>> = {
   400: 13,
@@ -32,7 +32,7 @@ export function refusalResponse(
 ): HttpResponse {
   const grpc = isGrpc(request);
   const response = grpc ? grpcRefusal(refusal) : plainRefusal(refusal, envelope);
-  response.headers.set('x-gw-reason', refusal.reason);
+  response.headers.set(REASON_HEADER, refusal.reason);
   for (const [name, value] of refusal.headers ?? [])
     if (!grpc || !DESCRIBES_BODY.test(name)) response.headers.append(name, value);
   return response;

@@ -61,6 +61,8 @@ function reasonOf(flight: InFlight, delivery: Delivery): Reason | 'Upstream' {
   if (flight.refusal !== null) return flight.refusal.reason;
   if (flight.answeredBy !== null) return 'DirectResponse';
   if ((flight.llm?.facts.blocked ?? null) !== null) return 'Guardrail';
+  const refusedBy = flight.exchange.attributes.mcp?.refusedBy ?? null;
+  if (refusedBy !== null) return refusedBy;
   const isCut = delivery.kind === 'cut' || (delivery.kind === 'complete' && (flight.llm?.facts.cut ?? null) !== null);
   return isCut ? 'UpstreamFailure' : 'Upstream';
 }

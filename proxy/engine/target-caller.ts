@@ -7,6 +7,7 @@ import { BufferedBody, emptyBody } from '../exchange/body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { stripResponseHopByHop } from '../exchange/hop-by-hop.ts';
 import type { HttpRequest, HttpResponse } from '../exchange/message.ts';
+import type { Refusal } from '../exchange/refusal.ts';
 import type { TargetCall, TargetFailure } from '../mcp/targets/contract.ts';
 import type { HttpAnswer, HttpAsk, HttpCaller, HttpCalling } from '../mcp/targets/http-caller.ts';
 import { runRequest } from '../policy/run.ts';
@@ -92,7 +93,7 @@ class TargetAttempt {
     if (pipeline.request.length > 0) {
       const running = runRequest(pipeline.request, exchange);
       const outcome = running instanceof Promise ? await running : running;
-      if (outcome.kind === 'fail') return refusedBy(outcome.refusal.status, outcome.refusal.message);
+      if (outcome.kind === 'fail') return refusedBy(outcome.refusal);
       if (outcome.kind === 'respond') return answerOf(outcome.response, exchange.request);
     }
     const { request } = exchange;
@@ -104,12 +105,12 @@ class TargetAttempt {
       upgrade: false,
       downstreamTls: false,
     });
-    if (picked.kind === 'refused') return refusedBy(picked.refusal.status, picked.refusal.message);
+    if (picked.kind === 'refused') return refusedBy(picked.refusal);
     rewriteAuthority(exchange, this.#program, picked);
     const span = exchange.spans?.start('Primary', 'Mcp') ?? null;
     if (span !== null) request.headers.set('traceparent', span.traceparent);
     const refusal = pipeline.sign === null ? null : await pipeline.sign(exchange);
-    if (refusal !== null) return refusedBy(refusal.status, refusal.message);
+    if (refusal !== null) return refusedBy(refusal);
     return this.#cancelled ? broken('the call was given up') : this.#send(picked, span);
   }
 
@@ -150,7 +151,7 @@ class TargetAttempt {
       trace?.emit({ type: 'backendCallResult', status: null, error: message }, 'error', traceStart);
       if (span !== null) endCall(span, { request, origin, redaction, result: failure });
       end(this.#expired ? timedOut : outcomeOfError(failure));
-      return broken(this.#expired ? message : failure.message);
+      return this.#expired ? { kind: 'refused', status: 504, reason: 'Timeout', message } : broken(failure.message);
     }
   }
 
@@ -181,8 +182,8 @@ function broken(message: string): TargetFailure {
   return { kind: 'broken', message };
 }
 
-function refusedBy(status: number, message: string): TargetFailure {
-  return { kind: 'refused', status, message };
+function refusedBy({ status, reason, message }: Refusal): TargetFailure {
+  return { kind: 'refused', status, reason, message };
 }
 
 /**

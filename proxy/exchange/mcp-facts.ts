@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../src/shared/json.ts';
+import type { Reason } from './refusal.ts';
 
 /** What a call of an MCP server is about. */
 export interface McpItemFacts {
@@ -22,4 +23,6 @@ export class McpFacts {
   result: JsonObject | null = null;
   /** The JSON-RPC error instead. */
   error: JsonObject | null = null;
+  /** Why the gateway itself made an error of what a target has answered. */
+  refusedBy: Reason | null = null;
 }

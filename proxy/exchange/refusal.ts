@@ -20,6 +20,9 @@ export type Reason =
   | 'MCP'
   | 'UpstreamFailure';
 
+/** Tells clients the reason, in every answer that the gateway itself made. */
+export const REASON_HEADER = 'x-gw-reason';
+
 /** An answer that the gateway makes instead of an upstream: expected, so a value and not an exception. */
 export interface Refusal {
   readonly status: number;

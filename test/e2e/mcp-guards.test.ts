@@ -137,9 +137,8 @@ describe('mcpGuardrails', () => {
         },
       }),
     });
-    const [, message = ''] = /^data: (.*)$/m.exec(await response.text()) ?? [];
-    expect(JSON.parse(message)).toMatchObject({ id: 1, error: { code } });
-    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ id: 1, error: { code } });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
   });
 
   const guarded = (port: number, more = '') =>

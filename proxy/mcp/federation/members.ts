@@ -1,4 +1,6 @@
 import { Headers } from '../../exchange/headers.ts';
+import type { Reason } from '../../exchange/refusal.ts';
+import type { McpItem } from '../guard/contract.ts';
 import { rpcCodes } from '../message/codes.ts';
 import type { RpcFailure, RpcNotification } from '../message/message.ts';
 import type { ClientCall } from '../session/contract.ts';
@@ -26,9 +28,38 @@ export function isConnection(value: TargetConnection | TargetFailure): value is 
   return !('kind' in value);
 }
 
-/** What a failure means to somebody who can only be told of errors. */
-export function asError(failure: TargetFailure): RpcFailure {
-  return failure.kind === 'rpc' ? failure.error : { code: rpcCodes.internal, message: failure.message };
+/** The gateway's own no, told as such as long as nothing has been said to the client. */
+export function denied(error: RpcFailure, reason: Reason, status = 200): TargetFailure {
+  return { kind: 'denied', status, reason, error };
+}
+
+/** Nobody could be asked. */
+export const nobodyThere = denied({ code: rpcCodes.internal, message: 'no upstreams available' }, 'MCP', 503);
+
+/** A defect, or a fault that nobody has foreseen. */
+export function fault(error: unknown): TargetFailure {
+  const message = error instanceof Error ? error.message : String(error);
+  return denied({ code: rpcCodes.internal, message }, 'Internal', 500);
+}
+
+/** A request that cannot be understood. */
+export function unfit(message: string): TargetFailure {
+  return denied({ code: rpcCodes.invalidParams, message }, 'MCP', 400);
+}
+
+/**
+ * An item that does not exist, or that the client may not know of. Where there are rules, they are the reason either way:
+ * what is not there must look like what is not allowed.
+ */
+export function unknownItem({ plan }: Members, kind: McpItem['kind'], name: string): TargetFailure {
+  const reason = plan.rules.allows === null ? 'MCP' : 'Authorization';
+  return denied({ code: rpcCodes.invalidParams, message: `Unknown ${kind}: ${name}` }, reason);
+}
+
+/** Names who said no to an answer that a target has given, for logs and the head of the answer. */
+export function blame({ exchange }: ClientCall, reason: Reason): void {
+  const { mcp } = exchange.attributes;
+  if (mcp !== null) mcp.refusedBy = reason;
 }
 
 export function targetCall(members: Members, target: number, call: ClientCall, headers: Headers): TargetCall {

@@ -2,7 +2,7 @@ import { rpcCodes } from '../message/codes.ts';
 import type { RpcAnswer, RpcNotification } from '../message/message.ts';
 import type { ClientCall } from '../session/contract.ts';
 import type { TargetFailure } from '../targets/contract.ts';
-import { forwarded, isConnection, targetCall, type Members } from './members.ts';
+import { denied, forwarded, isConnection, targetCall, type Members } from './members.ts';
 import { answerIn, notificationIn, progressOf } from './server-requests.ts';
 
 /** What a client says without waiting for an answer: its answers to targets, and notifications. */
@@ -22,7 +22,7 @@ function answer(members: Members, message: RpcAnswer, call: ClientCall): Promise
   // An error of nothing in particular is for nobody in particular.
   if (message.id === null) return Promise.resolve(null);
   const error = { code: rpcCodes.invalidRequest, message: 'the id of the answer is that of no request of a target' };
-  return Promise.resolve({ kind: 'rpc', error });
+  return Promise.resolve(denied(error, 'MCP', 400));
 }
 
 async function notify(members: Members, message: RpcNotification, call: ClientCall): Promise<TargetFailure | null> {

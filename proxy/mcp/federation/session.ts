@@ -1,5 +1,4 @@
 import { isJsonObject, type JsonObject } from '../../../src/shared/json.ts';
-import { rpcCodes } from '../message/codes.ts';
 import { withoutClientFeatures } from '../message/meta.ts';
 import type { RequestId, RpcAnswer, RpcNotification, RpcRequest } from '../message/message.ts';
 import type { ClientCall, McpSession } from '../session/contract.ts';
@@ -7,7 +6,7 @@ import type { CallSink, Calling, TargetConnection, TargetFailure, TargetState } 
 import { callEverybody } from './calls/everybody.ts';
 import { callItem, callReference, type ItemCall } from './calls/item.ts';
 import { ListCache } from './list-cache.ts';
-import { forwarded, settled, targetCall, type Members } from './members.ts';
+import { forwarded, nobodyThere, settled, targetCall, type Members } from './members.ts';
 import type { Plan } from './plan.ts';
 import { post } from './post.ts';
 import { routeOf } from './route.ts';
@@ -108,7 +107,7 @@ export class FederatedSession implements McpSession, Members {
       return (this.#connections[target] = opened);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      return { kind: 'refused', status: 500, message: `target ${to.name} cannot be set up: ${reason}` };
+      return { kind: 'refused', status: 500, reason: 'MCP', message: `target ${to.name} cannot be set up: ${reason}` };
     }
   }
 
@@ -117,7 +116,7 @@ export class FederatedSession implements McpSession, Members {
   }
 
   request(message: RpcRequest, call: ClientCall, sink: CallSink): Calling {
-    if (this.#plan.targets.length === 0 && message.method !== 'initialize') return nobody(message, sink);
+    if (this.#plan.targets.length === 0 && message.method !== 'initialize') return nobody(sink);
     // Only what a later message can refer to is kept: without a session there is none.
     if (this.#id !== null) return this.#kept(message, call, sink);
     const over = this.#identify === null ? null : () => this.#discard(call);
@@ -224,9 +223,7 @@ function stop({ calling, sink }: Waiting): void {
   sink.onEnd(null);
 }
 
-function nobody(message: RpcRequest, sink: CallSink): Calling {
-  const error = { code: rpcCodes.internal, message: 'no upstreams available' };
-  sink.onMessage({ kind: 'error', id: message.id, error });
-  sink.onEnd(null);
+function nobody(sink: CallSink): Calling {
+  sink.onEnd(nobodyThere);
   return settled;
 }

@@ -1,12 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/shared/json.ts';
-import { rpcCodes } from '../message/codes.ts';
 import { withMeta } from '../message/meta.ts';
-import type { RpcFailure, RpcMessage, RpcNotification } from '../message/message.ts';
+import type { RpcMessage, RpcNotification } from '../message/message.ts';
 import { resultFor } from '../message/result-fields.ts';
 import type { CallSink, Calling, TargetFailure } from '../targets/contract.ts';
-import { unknown } from './calls/locate.ts';
-import type { ItemCall } from './calls/item.ts';
-import { asError, broken, forwarded, isConnection, settled, targetCall } from './members.ts';
+import { refuse, type ItemCall } from './calls/item.ts';
+import { broken, forwarded, isConnection, targetCall, unfit, unknownItem } from './members.ts';
 import { notificationOut } from './server-requests.ts';
 
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
@@ -35,15 +33,9 @@ interface Part {
 
 /** `subscriptions/listen`: as many subscriptions as targets are concerned, under the client's id. */
 export function listenAll(item: ItemCall): Calling {
-  const { members, message, call, sink, over } = item;
+  const { members, message, call } = item;
   const asked = message.params?.['notifications'];
-  const refuse = (error: RpcFailure): Calling => {
-    over?.();
-    sink.onMessage({ kind: 'error', id: message.id, error });
-    sink.onEnd(null);
-    return settled;
-  };
-  if (!isJsonObject(asked)) return refuse({ code: rpcCodes.invalidParams, message: 'params.notifications is missing' });
+  if (!isJsonObject(asked)) return refuse(item, unfit('params.notifications is missing'));
   const uris = resourceList(asked);
   const perTarget = members.plan.targets.map(() => new Map<string, string>());
   for (const uri of uris) {
@@ -54,7 +46,7 @@ export function listenAll(item: ItemCall): Calling {
       owned !== null &&
       target !== undefined &&
       (allows === null || allows(call.exchange, { kind: 'resource', name: owned.name, target: target.name }));
-    if (!allowed) return refuse({ code: rpcCodes.invalidParams, message: unknown('resource', uri) });
+    if (!allowed) return refuse(item, unknownItem(members, 'resource', uri));
     perTarget[owned.target]?.set(owned.name, uri);
   }
   const everybody = uris.length === 0 || flags.some((flag) => asked[flag] === true);
@@ -224,8 +216,7 @@ class Subscription implements Calling {
   }
 
   #fail(failure: TargetFailure): void {
-    if (failure.kind === 'rpc')
-      return this.#tell({ kind: 'error', id: this.#item.message.id, error: asError(failure) });
+    if (failure.kind === 'rpc') return this.#tell({ kind: 'error', id: this.#item.message.id, error: failure.error });
     this.cancel();
     this.#item.sink.onEnd(failure);
   }

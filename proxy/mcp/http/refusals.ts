@@ -8,6 +8,7 @@ import { rpcCodes } from '../message/codes.ts';
 import type { RequestId, RpcFailure } from '../message/message.ts';
 import type { Era } from '../message/versions.ts';
 import { writeError } from '../message/write.ts';
+import { errorOf } from '../targets/errors.ts';
 import type { TargetFailure } from '../targets/contract.ts';
 
 export const SESSION_HEADER = 'mcp-session-id';
@@ -72,7 +73,9 @@ export function failureAnswer(
     case 'unsupported':
       return internal(era === 'legacy' ? 500 : 503, 'MCP');
     case 'refused':
-      return internal(failure.status, 'MCP');
+      return internal(failure.status, failure.reason);
+    case 'denied':
+      return rpcRefusal(failure.status, id, failure);
     case 'rpc':
       return rpcRefusal(statusOf(failure.error.code, era), id, { error: failure.error });
     default:
@@ -83,7 +86,7 @@ export function failureAnswer(
 /** The same once the answer has begun. */
 export function failureError(failure: TargetFailure | null): RpcFailure {
   if (failure === null) return { code: rpcCodes.internal, message: 'the target gave no answer' };
-  return failure.kind === 'rpc' ? failure.error : { code: rpcCodes.internal, message: failure.message };
+  return errorOf(failure);
 }
 
 /** A failure that cannot be told as it is may hold an answer that nobody reads. */

@@ -2,8 +2,9 @@ import type { McpKind } from '../../../src/admin/protocol/trace-event.ts';
 import type { JsonObject } from '../../../src/shared/json.ts';
 import { isJsonObject } from '../../../src/shared/json.ts';
 import type { McpFacts } from '../../exchange/mcp-facts.ts';
-import type { RpcAnswer, RpcMessage, RpcNotification, RpcRequest } from '../message/message.ts';
+import type { RpcAnswer, RpcFailure, RpcMessage, RpcNotification, RpcRequest } from '../message/message.ts';
 import type { CallSink, Calling, TargetFailure } from '../targets/contract.ts';
+import { errorOf } from '../targets/errors.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
 import { MessageTrace } from '../trace/message-trace.ts';
 import type { ClientCall, McpSession } from './contract.ts';
@@ -38,7 +39,11 @@ export class FollowedSession implements McpSession {
         facts.sessionId = this.#session.id;
         sink.onMessage(each);
       },
-      onEnd: (failure) => sink.onEnd(failure),
+      onEnd: (failure) => {
+        // An answer of HTTP goes to the client as it is.
+        if (failure !== null && failure.kind !== 'http') facts.error = told(errorOf(failure));
+        sink.onEnd(failure);
+      },
     });
   }
 
@@ -90,9 +95,12 @@ interface Telling {
 
 /** The answer as the client gets it. */
 function noteAnswer(facts: McpFacts, message: RpcMessage, { id, method }: RpcRequest): void {
-  if (message.kind === 'error' && (message.id === id || message.id === null))
-    facts.error = { code: message.error.code, message: message.error.message };
+  if (message.kind === 'error' && (message.id === id || message.id === null)) facts.error = told(message.error);
   else if (message.kind === 'result' && message.id === id && method === 'tools/call') facts.result = message.result;
+}
+
+function told({ code, message }: RpcFailure): JsonObject {
+  return { code, message };
 }
 
 function objectIn(params: JsonObject | undefined, name: string): JsonObject | null {

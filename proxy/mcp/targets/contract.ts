@@ -1,6 +1,7 @@
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { Headers } from '../../exchange/headers.ts';
 import type { HttpResponse } from '../../exchange/message.ts';
+import type { Reason } from '../../exchange/refusal.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
 import type { RpcAnswer, RpcFailure, RpcMessage, RpcNotification, RpcRequest } from '../message/message.ts';
 
@@ -54,8 +55,10 @@ export type TargetFailure =
   | { readonly kind: 'broken'; readonly message: string }
   /** It has no such thing: a stream of its own, a way to take answers. */
   | { readonly kind: 'unsupported'; readonly message: string }
-  /** A policy of the connection refused the call. */
-  | { readonly kind: 'refused'; readonly status: number; readonly message: string }
+  /** A policy of the connection refused the call, or its time is up. */
+  | { readonly kind: 'refused'; readonly status: number; readonly reason: Reason; readonly message: string }
+  /** The gateway itself says no, in words of JSON-RPC. */
+  | { readonly kind: 'denied'; readonly status: number; readonly reason: Reason; readonly error: RpcFailure }
   | { readonly kind: 'rpc'; readonly error: RpcFailure };
 
 /**

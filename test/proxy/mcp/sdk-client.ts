@@ -1,7 +1,9 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { RequestId } from '../../../proxy/mcp/message/message.ts';
 import type { ClientCall, McpSession } from '../../../proxy/mcp/session/contract.ts';
 import type { CallSink, Calling } from '../../../proxy/mcp/targets/contract.ts';
+import { errorOf } from '../../../proxy/mcp/targets/errors.ts';
 import { untraced } from '../exchange/build.ts';
 import { fromWire, toWire } from './wire-json.ts';
 
@@ -26,13 +28,13 @@ export class SessionTransport implements Transport {
   async send(wire: JSONRPCMessage): Promise<void> {
     const message = fromWire(wire);
     if (message.kind === 'request') {
-      this.#session.request(message, legacyCall(), this.#sink());
+      this.#session.request(message, legacyCall(), this.#sink(message.id));
       return;
     }
     const failure = await this.#session.post(message, legacyCall());
     if (failure !== null) throw new Error(JSON.stringify(failure));
     const begun = message.kind === 'notification' && message.method === 'notifications/initialized';
-    if (begun) this.#stream = this.#session.listen(legacyCall(), this.#sink());
+    if (begun) this.#stream = this.#session.listen(legacyCall(), this.#sink(null));
   }
 
   async close(): Promise<void> {
@@ -41,11 +43,15 @@ export class SessionTransport implements Transport {
     this.onclose?.();
   }
 
-  #sink(): CallSink {
+  /** Of a request by its id. */
+  #sink(id: RequestId | null): CallSink {
     return {
       // The SDK validates what it gets.
       onMessage: (message) => this.onmessage?.(toWire(message) as JSONRPCMessage),
-      onEnd: () => {},
+      onEnd: (failure) => {
+        if (failure === null || id === null) return;
+        this.onmessage?.(toWire({ kind: 'error', id, error: errorOf(failure) }) as JSONRPCMessage);
+      },
     };
   }
 }

@@ -3,7 +3,7 @@ import type { Headers } from '../../../exchange/headers.ts';
 import { rpcCodes } from '../../message/codes.ts';
 import { resultFor } from '../../message/result-fields.ts';
 import type { Calling, TargetFailure } from '../../targets/contract.ts';
-import { forwarded, type Members } from '../members.ts';
+import { denied, fault, forwarded, type Members } from '../members.ts';
 import { isDiscoverResult, isInitializeResult, mergedDiscover, mergedInitialize } from '../merge/initialize.ts';
 import { permittedList } from '../merge/lists.ts';
 import type { Route } from '../route.ts';
@@ -11,7 +11,7 @@ import { FanOut, isMethodNotFound, type Outcome } from './fan-out.ts';
 import { gather } from './gather.ts';
 import type { ItemCall } from './item.ts';
 import { mergedList } from './lists.ts';
-import { messageOf, OneCall } from './one.ts';
+import { OneCall } from './one.ts';
 
 /** What only a session does with the answers to a handshake. */
 export interface Handshake extends Members {
@@ -25,9 +25,7 @@ export function callEverybody(session: Handshake, item: ItemCall, route: Route |
   const single = naming.targets.length === 1;
   if (single && (route?.kind !== 'list' || !naming.addresses)) return callOnly(session, item, route);
   const fan = new FanOut(item);
-  merge(session, fan, route).catch((error: unknown) =>
-    fan.error({ code: rpcCodes.internal, message: messageOf(error) }),
-  );
+  merge(session, fan, route).catch((error: unknown) => fan.fail(fault(error)));
   return fan;
 }
 
@@ -47,8 +45,9 @@ function callOnly(session: Handshake, item: ItemCall, route: Route | undefined):
   }
   const targets = [...plan.naming.targets];
   plan.guards.request({ exchange: call.exchange, method: message.method, targets, headers }, null).then(
-    (outcome) => (outcome.kind === 'reject' ? one.fail(message, outcome.error) : one.begin(message, headers)),
-    (error: unknown) => one.fail(message, { code: rpcCodes.internal, message: messageOf(error) }),
+    (outcome) =>
+      outcome.kind === 'reject' ? one.refuse(denied(outcome.error, 'Guardrail')) : one.begin(message, headers),
+    (error: unknown) => one.refuse(fault(error)),
   );
   return one;
 }
@@ -83,7 +82,7 @@ async function guardedHeaders(fan: FanOut): Promise<Headers | null> {
   const { exchange } = fan.call;
   const outcome = await guards?.request({ exchange, method, targets: naming.targets, headers }, null);
   if (outcome === undefined || outcome.kind === 'pass') return headers;
-  fan.error(outcome.error);
+  fan.fail(denied(outcome.error, 'Guardrail'));
   return null;
 }
 
@@ -95,7 +94,7 @@ async function checked(fan: FanOut, result: JsonObject): Promise<JsonObject | nu
   const call = { exchange: fan.call.exchange, method, targets: naming.targets, headers: forwarded(fan.call) };
   const outcome = await guards.response(call, result);
   if (outcome.kind === 'pass') return outcome.body ?? result;
-  fan.error(outcome.error);
+  fan.error(outcome.error, 'Guardrail');
   return null;
 }
 
@@ -116,7 +115,7 @@ function merged(
     case 'everybody':
       return agreed(fan, headers);
     default:
-      fan.error({ code: rpcCodes.methodNotFound, message: `Method not found: ${fan.message.method}` });
+      fan.fail(denied({ code: rpcCodes.methodNotFound, message: `Method not found: ${fan.message.method}` }, 'MCP'));
       return Promise.resolve(null);
   }
 }
@@ -157,7 +156,8 @@ async function agreed(fan: FanOut, headers: Headers): Promise<JsonObject | null>
   const answers = await gather(fan, parts);
   if (answers === null) return null;
   if (knows > 0) return resultFor(fan.call.era, fan.message.method, {});
-  fan.error({ code: rpcCodes.methodNotFound, message: `Method not found: ${fan.message.method}` });
+  const error = { code: rpcCodes.methodNotFound, message: `Method not found: ${fan.message.method}` };
+  fan.fail({ kind: 'rpc', error });
   return null;
 }
 

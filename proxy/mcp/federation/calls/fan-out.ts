@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../../../src/shared/json.ts';
 import type { Headers } from '../../../exchange/headers.ts';
+import type { Reason } from '../../../exchange/refusal.ts';
 import { rpcCodes } from '../../message/codes.ts';
 import type { RpcFailure, RpcMessage, RpcNotification, RpcRequest } from '../../message/message.ts';
 import type { ClientCall } from '../../session/contract.ts';
 import type { CallSink, Calling, TargetFailure } from '../../targets/contract.ts';
-import { asError, broken, isConnection, targetCall, type Members } from '../members.ts';
+import { blame, broken, isConnection, targetCall, type Members } from '../members.ts';
 import { ProgressSum } from '../merge/progress.ts';
 import { relay } from './relay.ts';
 
@@ -81,13 +82,15 @@ export class FanOut implements Calling {
     this.#tell({ kind: 'result', id: this.message.id, result });
   }
 
-  error(error: RpcFailure): void {
+  /** An error in place of what targets have said. */
+  error(error: RpcFailure, reason: Reason): void {
+    if (!this.#done) blame(this.call, reason);
     this.#tell({ kind: 'error', id: this.message.id, error });
   }
 
   /** The failure of a target is that of the whole: told as it is, the client's side knows how to say it. */
   fail(failure: TargetFailure): void {
-    if (failure.kind === 'rpc') return this.error(asError(failure));
+    if (failure.kind === 'rpc') return this.#tell({ kind: 'error', id: this.message.id, error: failure.error });
     if (this.#done) return;
     this.#settle();
     this.#parts.sink.onEnd(failure);
@@ -131,7 +134,7 @@ export class FanOut implements Calling {
     if (this.#done) return;
     const merged = message.kind === 'notification' ? this.#progress.merge(target, message) : message;
     const refused = relay(this.members, target, this.call, merged, this.#parts.sink);
-    if (refused !== null) this.error(refused);
+    if (refused !== null) this.error(refused, 'UpstreamFailure');
   }
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../src/shared/json.ts';
 import type { TargetFailure } from '../../targets/contract.ts';
-import { rpcCodes } from '../../message/codes.ts';
+import { nobodyThere } from '../members.ts';
 import type { FanOut, Outcome } from './fan-out.ts';
 
 export interface Answer {
@@ -44,9 +44,7 @@ function refuse(fan: FanOut, failure: TargetFailure): null {
 /** Errors that targets answered say more than connections that failed. */
 function worst(failures: readonly TargetFailure[]): TargetFailure {
   const told = failures.find((failure) => failure.kind === 'rpc');
-  return (
-    told ?? failures.at(-1) ?? { kind: 'rpc', error: { code: rpcCodes.internal, message: 'no upstreams available' } }
-  );
+  return told ?? failures.at(-1) ?? nobodyThere;
 }
 
 function thrown(error: unknown): TargetFailure {

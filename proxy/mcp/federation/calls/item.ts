@@ -2,18 +2,17 @@ import type { JsonObject } from '../../../../src/shared/json.ts';
 import { isJsonObject } from '../../../../src/shared/json.ts';
 import type { Headers } from '../../../exchange/headers.ts';
 import type { McpItem } from '../../guard/contract.ts';
-import { rpcCodes } from '../../message/codes.ts';
 import type { RpcRequest } from '../../message/message.ts';
 import type { ClientCall } from '../../session/contract.ts';
-import type { CallSink, Calling } from '../../targets/contract.ts';
-import { forwarded, settled, type Members } from '../members.ts';
+import type { CallSink, Calling, TargetFailure } from '../../targets/contract.ts';
+import { denied, fault, forwarded, settled, unfit, unknownItem, type Members } from '../members.ts';
 import type { Owned } from '../naming.ts';
 import { relatedIn } from '../rename/meta.ts';
 import { compatible, resultOut } from '../rename/results.ts';
 import type { ItemRoute } from '../route.ts';
 import { FanOut } from './fan-out.ts';
-import { locate, unknown } from './locate.ts';
-import { messageOf, OneCall } from './one.ts';
+import { locate } from './locate.ts';
+import { OneCall } from './one.ts';
 import { Relayed } from './relayed.ts';
 
 /** A request of a client about one thing. */
@@ -36,7 +35,7 @@ export interface Subject {
 export function callItem(item: ItemCall, route: ItemRoute): Calling {
   const params = item.message.params ?? {};
   const name = params[route.key];
-  if (typeof name !== 'string') return refuse(item, `params.${route.key} is missing`);
+  if (typeof name !== 'string') return refuse(item, unfit(`params.${route.key} is missing`));
   const subject: Subject = { kind: route.item, name, params: (own) => withKey(params, route.key, own) };
   return callSubject(item, subject, route.guarded);
 }
@@ -45,10 +44,10 @@ export function callItem(item: ItemCall, route: ItemRoute): Calling {
 export function callReference(item: ItemCall): Calling {
   const params = item.message.params ?? {};
   const ref = params['ref'];
-  if (!isJsonObject(ref)) return refuse(item, 'params.ref is missing');
+  if (!isJsonObject(ref)) return refuse(item, unfit('params.ref is missing'));
   const [kind, key] = ref['type'] === 'ref/prompt' ? (['prompt', 'name'] as const) : (['resource', 'uri'] as const);
   const name = ref[key];
-  if (typeof name !== 'string') return refuse(item, `params.ref.${key} is missing`);
+  if (typeof name !== 'string') return refuse(item, unfit(`params.ref.${key} is missing`));
   const subject: Subject = { kind, name, params: (own) => withKey(params, 'ref', withKey(ref, key, own)) };
   return callSubject(item, subject, false);
 }
@@ -58,7 +57,7 @@ function callSubject(item: ItemCall, subject: Subject, guarded: boolean): Callin
   const byName = subject.kind === 'tool' || subject.kind === 'prompt';
   if (byName && naming.addresses && !naming.names) return callLocated(item, subject, guarded);
   const owned = ownerOf(item, subject);
-  if (owned === null) return refuse(item, unknown(subject.kind, subject.name));
+  if (owned === null) return refuse(item, unknownItem(item.members, subject.kind, subject.name));
   return callOwned(item, subject, { ...owned, guarded });
 }
 
@@ -80,7 +79,7 @@ function callLocated(item: ItemCall, subject: Subject, guarded: boolean): Callin
       fan.release();
       return relayed.become(callOwned(item, subject, { target, name: subject.name, guarded }));
     })
-    .catch((error: unknown) => fan.error({ code: rpcCodes.internal, message: messageOf(error) }));
+    .catch((error: unknown) => fan.fail(fault(error)));
   return relayed;
 }
 
@@ -107,11 +106,11 @@ function callOwned(item: ItemCall, subject: Subject, owned: Owned & { readonly g
   guards
     .request({ exchange: call.exchange, method, targets, headers }, request.params ?? {})
     .then((outcome) => {
-      if (outcome.kind === 'reject') return one.fail(message, outcome.error);
+      if (outcome.kind === 'reject') return one.refuse(denied(outcome.error, 'Guardrail'));
       const changed = outcome.body === null ? request : { ...request, params: outcome.body };
       return permit(one, { item, subject, owned, request: changed, headers });
     })
-    .catch((error: unknown) => one.fail(message, { code: rpcCodes.internal, message: messageOf(error) }));
+    .catch((error: unknown) => one.refuse(fault(error)));
   return one;
 }
 
@@ -130,7 +129,7 @@ function permit(one: OneCall, { item, subject, owned, request, headers }: Permit
   const { allows } = plan.rules;
   if (allows === null || allows(item.call.exchange, { kind: subject.kind, name: owned.name, target }))
     return one.begin(request, headers);
-  one.fail(item.message, { code: rpcCodes.invalidParams, message: unknown(subject.kind, subject.name) });
+  one.refuse(unknownItem(item.members, subject.kind, subject.name));
 }
 
 /** The client's message itself where nothing in it has another name. */
@@ -141,10 +140,10 @@ function ownRequest(item: ItemCall, subject: Subject, owned: Owned): RpcRequest 
   return { ...message, params };
 }
 
-function refuse({ message, sink, over }: ItemCall, reason: string): Calling {
+/** Nobody is asked. */
+export function refuse({ sink, over }: ItemCall, failure: TargetFailure): Calling {
   over?.();
-  sink.onMessage({ kind: 'error', id: message.id, error: { code: rpcCodes.invalidParams, message: reason } });
-  sink.onEnd(null);
+  sink.onEnd(failure);
   return settled;
 }
 

@@ -2,10 +2,13 @@ import type { JsonObject, JsonValue } from '../../../../src/shared/json.ts';
 import type { Headers } from '../../../exchange/headers.ts';
 import { rpcCodes } from '../../message/codes.ts';
 import type { RequestId, RpcRequest } from '../../message/message.ts';
+import type { Era } from '../../message/versions.ts';
+import type { TargetFailure } from '../../targets/contract.ts';
 import { resultFor } from '../../message/result-fields.ts';
 import type { Cursors } from '../merge/cursor.ts';
 import { distinct, mergedItems } from '../merge/lists.ts';
 import type { ListRoute } from '../route.ts';
+import { denied } from '../members.ts';
 import { isMethodNotFound, type FanOut, type Outcome } from './fan-out.ts';
 import { gather, type Answer } from './gather.ts';
 
@@ -23,7 +26,7 @@ export async function mergedList(fan: FanOut, list: ListRoute, headers: Headers)
   // No cursor is ever given out for lists that come whole.
   const starts = whole && message.params?.['cursor'] !== undefined ? null : startsOf(fan, message);
   if (starts === null) {
-    fan.error({ code: rpcCodes.invalidParams, message: 'invalid cursor' });
+    fan.fail(invalidCursor(call.era));
     return null;
   }
   const parts = [...starts].map(([target, cursor]) => {
@@ -103,6 +106,12 @@ async function ask(
   }
   if (Array.isArray(outcome.result[list.member])) return outcome;
   return failure(target, `upstream returned a result incompatible with \`${method}\``);
+}
+
+/** To older clients as servers would say it. */
+function invalidCursor(era: Era): TargetFailure {
+  const error = { code: rpcCodes.invalidParams, message: 'invalid cursor' };
+  return denied(error, 'MCP', era === 'modern' ? 400 : 200);
 }
 
 function startsOf(fan: FanOut, message: RpcRequest): ReadonlyMap<number, string | null> | null {

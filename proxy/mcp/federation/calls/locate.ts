@@ -1,6 +1,7 @@
 import type { Headers } from '../../../exchange/headers.ts';
 import type { McpItem } from '../../guard/contract.ts';
 import { rpcCodes } from '../../message/codes.ts';
+import { denied, unknownItem } from '../members.ts';
 import { listOf, routeOf, type ListRoute } from '../route.ts';
 import type { FanOut } from './fan-out.ts';
 import { gather, type Answer } from './gather.ts';
@@ -26,14 +27,9 @@ export async function locate(
   const seen = found.some((target) =>
     allowed(fan, { kind, name, target: fan.members.plan.targets[target]?.name ?? '' }),
   );
-  const message = seen ? `${kind} ${name} is served by multiple targets` : unknown(kind, name);
-  fan.error({ code: rpcCodes.invalidParams, message });
+  const message = `${kind} ${name} is served by multiple targets`;
+  fan.fail(seen ? denied({ code: rpcCodes.invalidParams, message }, 'MCP') : unknownItem(fan.members, kind, name));
   return null;
-}
-
-/** What a client hears of an item that does not exist, or that it may not know of. */
-export function unknown(kind: string, name: string): string {
-  return `Unknown ${kind}: ${name}`;
 }
 
 /** Who may use none of several items of a name is not told that there are some. */

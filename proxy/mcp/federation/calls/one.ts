@@ -1,11 +1,12 @@
 import type { JsonObject } from '../../../../src/shared/json.ts';
 import type { Headers } from '../../../exchange/headers.ts';
+import type { Reason } from '../../../exchange/refusal.ts';
 import type { Guarded } from '../../guard/contract.ts';
 import { rpcCodes } from '../../message/codes.ts';
 import type { RpcAnswer, RpcFailure, RpcMessage, RpcRequest, RpcResult } from '../../message/message.ts';
 import type { ClientCall } from '../../session/contract.ts';
 import type { CallSink, Calling, TargetFailure } from '../../targets/contract.ts';
-import { broken, isConnection, targetCall, type Members } from '../members.ts';
+import { blame, broken, denied, isConnection, targetCall, type Members } from '../members.ts';
 import { relay } from './relay.ts';
 
 export interface OneCallParts {
@@ -42,7 +43,7 @@ export class OneCall implements Calling, CallSink {
     this.#parts = parts;
   }
 
-  /** `message` is in the target's words. Not called after `fail`; does nothing when the client has left before. */
+  /** `message` is in the target's words. Not called after `refuse`; does nothing when the client has left before. */
   begin(message: RpcRequest, headers: Headers): void {
     if (this.#done) return;
     const { members, target, call } = this.#parts;
@@ -55,11 +56,9 @@ export class OneCall implements Calling, CallSink {
     else if (this.#paused) this.#calling.pause();
   }
 
-  /** Answers instead of the target. */
-  fail(request: RpcRequest, error: RpcFailure): void {
-    if (this.#done) return;
-    this.#parts.sink.onMessage({ kind: 'error', id: request.id, error });
-    this.#end(null);
+  /** Says no before the target is asked. */
+  refuse(failure: TargetFailure): void {
+    this.#end(failure);
   }
 
   cancel(): void {
@@ -85,7 +84,7 @@ export class OneCall implements Calling, CallSink {
     const { members, target, call, sink } = this.#parts;
     const refused = relay(members, target, call, message, sink);
     if (refused === null) return;
-    this.#fail(refused);
+    this.#fail(refused, 'UpstreamFailure');
     if (!this.#ended) this.#calling?.cancel();
   }
 
@@ -112,7 +111,7 @@ export class OneCall implements Calling, CallSink {
     };
     guards?.response(guarded, answer.result).then(
       (outcome) => this.#checked(answer, outcome),
-      (error: unknown) => this.#fail({ code: rpcCodes.internal, message: messageOf(error) }),
+      (error: unknown) => this.#fail({ code: rpcCodes.internal, message: messageOf(error) }, 'Internal'),
     );
   }
 
@@ -124,7 +123,7 @@ export class OneCall implements Calling, CallSink {
   }
 
   #checked(answer: RpcResult, outcome: Guarded): void {
-    if (outcome.kind === 'reject') this.#fail(outcome.error);
+    if (outcome.kind === 'reject') this.#fail(outcome.error, 'Guardrail');
     else this.#deliver(outcome.body === null ? answer : { ...answer, result: outcome.body });
   }
 
@@ -144,15 +143,17 @@ export class OneCall implements Calling, CallSink {
   }
 
   #incompatible(): void {
-    this.#fail({
-      code: rpcCodes.internal,
-      message: `upstream returned a result incompatible with \`${this.#message?.method ?? ''}\``,
-    });
+    const message = `upstream returned a result incompatible with \`${this.#message?.method ?? ''}\``;
+    this.#fail({ code: rpcCodes.internal, message }, 'UpstreamFailure');
   }
 
-  #fail(error: RpcFailure): void {
-    if (this.#message === null) return this.#end({ kind: 'rpc', error });
-    this.fail(this.#message, error);
+  /** An error in place of what the target has said. */
+  #fail(error: RpcFailure, reason: Reason): void {
+    if (this.#done) return;
+    if (this.#message === null) return this.#end(denied(error, reason));
+    blame(this.#parts.call, reason);
+    this.#parts.sink.onMessage({ kind: 'error', id: this.#message.id, error });
+    this.#end(null);
   }
 
   #end(failure: TargetFailure | null): void {

@@ -3,7 +3,7 @@ import type { HttpResponse } from '../../../exchange/message.ts';
 import { Headers } from '../../../exchange/headers.ts';
 import { Patience } from '../../../exchange/patience.ts';
 import { clientLeft } from '../../../exchange/wait.ts';
-import type { Refusal } from '../../../exchange/refusal.ts';
+import { REASON_HEADER, type Refusal } from '../../../exchange/refusal.ts';
 import { rpcCodes } from '../../message/codes.ts';
 import type { RpcAnswer, RpcMessage, RpcRequest } from '../../message/message.ts';
 import { writeMessage } from '../../message/write.ts';
@@ -96,6 +96,8 @@ class Answering implements CallSink {
       return { status, headers, body: new BufferedBody(Buffer.from(writeMessage(answer))) };
     }
     const headers = eventHeaders();
+    const refusedBy = call.exchange.attributes.mcp?.refusedBy ?? null;
+    if (refusedBy !== null) headers.append(REASON_HEADER, refusedBy);
     if (this.#holds && answer.kind === 'result' && session.id !== null) headers.append(SESSION_HEADER, session.id);
     const frames = this.#held.length === 0 ? frameOf(answer) : Buffer.concat([...this.#held, answer].map(frameOf));
     return { status, headers, body: new BufferedBody(frames) };

@@ -157,7 +157,8 @@ export class Client implements CallSink {
   get result(): unknown {
     const { last } = this;
     if (last?.kind === 'result') return last.result;
-    return last?.kind === 'error' ? last.error : this.failure;
+    if (last?.kind === 'error') return last.error;
+    return this.failure?.kind === 'denied' ? this.failure.error : this.failure;
   }
 }
 

@@ -314,7 +314,7 @@ describe('requests of targets', () => {
     const targets = [new ScriptedTarget('a'), new ScriptedTarget('b')];
     const on = session(targets);
     for (const id of [1, 'x', 'gw_c_n_1', 'gw_b_n_x', 'gw_b_n_ 1', 'gw_b_n_Infinity', 'gw_b', 'gw__n_1'])
-      expect(await on.post({ kind: 'result', id, result: {} }, call())).toMatchObject({ kind: 'rpc' });
+      expect(await on.post({ kind: 'result', id, result: {} }, call())).toMatchObject({ kind: 'denied', status: 400 });
     expect(await on.post({ kind: 'error', id: null, error: { code: 1, message: '' } }, call())).toBeNull();
     expect(targets.flatMap(({ posted }) => posted)).toEqual([]);
     const only = new ScriptedTarget('a');

@@ -368,9 +368,9 @@ describe('a target that fails', () => {
     ],
     [
       'refused',
-      { kind: 'refused', status: 503, message: 'no credentials' },
+      { kind: 'refused', status: 503, reason: 'Internal', message: 'no credentials' },
       503,
-      'MCP',
+      'Internal',
       '{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"no credentials"}}',
     ],
     [
