@@ -213,7 +213,14 @@ function needsSession(method: string, { version }: TargetCall): boolean {
 }
 
 function lineOf(message: RpcMessage): string {
-  return `${writeMessage(message)}\n`;
+  return `${writeMessage(message).replaceAll(LINE_ENDS, escaped)}\n`;
+}
+
+/** Line ends of Unicode can only stand in strings, and readers of lines know some of them (the one of Node.js does). */
+const LINE_ENDS = /[\u0085\u2028\u2029]/g;
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function batchOf(line: Buffer): ReturnType<typeof messageOf>[] {
