@@ -7,29 +7,18 @@ import {
   StreamableHTTPClientTransport as NewTransport,
   UnauthorizedError as NewUnauthorized,
 } from '@modelcontextprotocol/client';
-import { type OAuthDiscoveryState, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
+import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 
 import { Cleanup, type RunningGateway, startGateway, upstream } from './gateway.ts';
-import { AUDIENCE, CALLBACK, ENTRA_SECRET, type Layout, type McpIdentity, startIdentity } from './mcp-identity.ts';
-import { Browser } from './openid.ts';
+import { AUDIENCE, ENTRA_SECRET, type Layout, type McpIdentity, startIdentity } from './mcp-identity.ts';
+import { ENTRA, KEYCLOAK, loggedIn, Memory } from './mcp-user.ts';
 
 const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
 
 const SERVER = '/.well-known/oauth-authorization-server/mcp';
-const KEYCLOAK: Layout = {
-  path: '/realms/shop',
-  routes: { jwks: '/protocol/openid-connect/certs', registration: '/clients-registrations/openid-connect' },
-};
-const ENTRA: Layout = {
-  path: '/tenant/v2.0',
-  moved: { '/tenant/discovery/v2.0/keys': '/tenant/v2.0/jwks' },
-  likeEntra: true,
-};
-
 /** Answers what a client asks at the beginning, as the oldest servers do, and says who was let in. */
 const server: RequestListener = (request, response) => {
   let body = '';
@@ -76,41 +65,6 @@ routes:
 `),
   );
   return { identity, gateway, url: new URL(`http://127.0.0.1:${gateway.port(80)}/mcp`) };
-}
-
-/** What an application remembers, and where it has to send its user. */
-class Memory {
-  readonly redirectUrl = CALLBACK;
-  readonly clientMetadata = {
-    client_name: 'tool',
-    redirect_uris: [CALLBACK],
-    grant_types: ['authorization_code', 'refresh_token'],
-    response_types: ['code'],
-    token_endpoint_auth_method: 'none',
-  };
-  client: OAuthClientInformationMixed | undefined;
-  kept: OAuthTokens | undefined;
-  sentTo: URL | null = null;
-  #verifier = '';
-  #discovered: OAuthDiscoveryState | undefined;
-
-  clientInformation = (): OAuthClientInformationMixed | undefined => this.client;
-  saveClientInformation = (client: OAuthClientInformationMixed): void => void (this.client = client);
-  tokens = (): OAuthTokens | undefined => this.kept;
-  saveTokens = (tokens: OAuthTokens): void => void (this.kept = tokens);
-  redirectToAuthorization = (url: URL): void => void (this.sentTo = url);
-  saveCodeVerifier = (verifier: string): void => void (this.#verifier = verifier);
-  codeVerifier = (): string => this.#verifier;
-  saveDiscoveryState = (state: OAuthDiscoveryState): void => void (this.#discovered = state);
-  discoveryState = (): OAuthDiscoveryState | undefined => this.#discovered;
-}
-
-/** The user logs in; what the application gets back. */
-async function loggedIn(memory: Memory): Promise<URLSearchParams> {
-  const browser = new Browser();
-  const isCallback = (next: string): boolean => next.startsWith(CALLBACK);
-  const page = await browser.logIn(await browser.open(memory.sentTo?.href ?? '', isCallback), 'alice', isCallback);
-  return new URL(page.headers.location ?? '').searchParams;
 }
 
 /** The first generation of clients, from nothing to the list of tools. */

@@ -7,6 +7,7 @@ import { answer, failure, preflight } from './answer.ts';
 import { type OwnAddresses, publishedMetadata, type ServerMetadata } from './metadata.ts';
 import { LoopGuard, ProviderMetadata } from './provider.ts';
 import { Relay } from './relay.ts';
+import { standsIn } from './resource.ts';
 
 export const LOOP = 'the authorization server is this gateway itself';
 
@@ -17,6 +18,7 @@ export class AuthorizationServer {
   readonly relay = new Relay();
   readonly #deps: PolicyDeps;
   readonly #metadata: ProviderMetadata;
+  #warned = false;
 
   constructor(spec: McpOAuth, deps: PolicyDeps) {
     const { metadataUrl } = spec;
@@ -44,7 +46,21 @@ export class AuthorizationServer {
     if ('kind' in known) return known;
     const published = publishedMetadata(this.spec, known, own);
     if (typeof published === 'string') return unusable(published);
+    this.#tellIssuer(known);
     return answer(JSON.stringify(published), { status: 200, methods: 'GET' });
+  }
+
+  /** Once: every client asks for the metadata. */
+  #tellIssuer({ document }: ServerMetadata): void {
+    if (this.#warned || !standsIn(this.spec) || document['authorization_response_iss_parameter_supported'] !== true)
+      return;
+    this.#warned = true;
+    this.#deps.log
+      .scope('mcp')
+      .warn(
+        'the provider names itself in its answers (RFC 9207): clients that compare that with the metadata do not take the gateway for it',
+        { issuer: this.spec.issuer, hint: 'leave `provider` and `clientId` out, or have the provider leave `iss` out' },
+      );
   }
 
   async #ask(exchange: Exchange, mark: Readonly<Record<string, string>>): Promise<ServerMetadata | Outcome> {
