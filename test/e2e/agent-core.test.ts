@@ -215,6 +215,108 @@ backends: [{name: runtime, aws: {agentCore: {agentRuntimeArn: "${ARN}"}}, polici
   });
 });
 
+describe('a session of a runtime of AgentCore', () => {
+  const session = `session-${'0123456789'.repeat(4)}`;
+  const SESSION = 'x-amzn-bedrock-agentcore-runtime-session-id';
+
+  test('goes with every message of MCP, and is covered by the signature', async () => {
+    const { seen, policies } = await runtime((request, response) => {
+      if (request.method !== 'POST') return void response.writeHead(request.method === 'DELETE' ? 200 : 405).end();
+      const asked = JSON.parse(seen.at(-1)?.body ?? '');
+      if (asked.id === undefined) return void response.writeHead(202).end();
+      const result =
+        asked.method === 'initialize'
+          ? { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'shop', version: '1' } }
+          : { content: [{ type: 'text', text: 'sold' }] };
+      response.setHeader('content-type', 'application/json').setHeader('mcp-session-id', 'of-the-runtime');
+      return void response.end(JSON.stringify({ jsonrpc: '2.0', id: asked.id, result }));
+    });
+    const running = cleanup.add(
+      await startGateway(
+        `gateways: {default: {port: 80}}
+routes: [{backends: [{mcp: {targets: [{name: shop, mcp: {backend: runtime}}]}}]}]
+backends: [{name: runtime, aws: {agentCore: {agentRuntimeArn: "${ARN}", qualifier: v2}}, policies: {${policies}}}]`,
+        { env: ENV },
+      ),
+    );
+    const client = new Client({ name: 'test', version: '1' });
+    const headers = { [SESSION]: session, authorization: 'Bearer of-the-client' };
+    const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${running.port(80)}/mcp`), {
+      requestInit: { headers },
+    });
+    await client.connect(transport);
+    expect((await client.callTool({ name: 'sell' })).content).toEqual([{ type: 'text', text: 'sold' }]);
+    await transport.terminateSession();
+    await client.close();
+    expect(new Set(seen.map(({ verdict }) => verdict))).toEqual(new Set(['valid']));
+    expect(new Set(seen.map(({ line }) => line.replace(/^\w+ /, '')))).toEqual(new Set([`${PATH}?qualifier=v2`]));
+    for (const { headers: got } of seen) {
+      expect(got[SESSION]).toBe(session);
+      expect(got.authorization).toMatch(/SignedHeaders=[^,]*x-amzn-bedrock-agentcore-runtime-session-id/);
+    }
+    const call = seen.find(({ body }) => body.includes('tools/call'));
+    expect(call?.headers['mcp-session-id']).toBe('of-the-runtime');
+    expect(seen.some(({ line }) => line.startsWith('DELETE'))).toBe(true);
+  });
+
+  test('that the runtime names comes back to the client, also of an agent that streams', async () => {
+    const { seen, policies } = await runtime((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', [SESSION]: session });
+      response.end(
+        'data: {"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"t","status":{"state":"completed"}}}\n\n',
+      );
+    });
+    const { http, logged } = await gateway(`agentRuntimeArn: "${ARN}"`, `${policies}, a2a: {}`);
+    const body = '{"jsonrpc":"2.0","id":1,"method":"message/stream"}';
+    const answer = await ask(http, '/', { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+    expect([answer.status, answer.headers[SESSION]]).toEqual([200, session]);
+    expect(answer.body).toContain('"completed"');
+    expect(seen).toMatchObject([{ verdict: 'valid', body }]);
+    await logged('a2a.method=message/stream', 'a2a.task.state=completed');
+  });
+});
+
+describe('a request that a runtime of AgentCore cannot get', () => {
+  test('without keys is refused, and nothing of the client goes there instead', async () => {
+    const { seen, policies } = await runtime();
+    const running = cleanup.add(
+      await startGateway(
+        `gateways: {default: {port: 80}}\nroutes: [{backends: [{aws: {agentCore: {agentRuntimeArn: "${ARN}"}}, policies: {${policies}}}]}]`,
+        { env: { AWS_EC2_METADATA_DISABLED: 'true', HOME: '/nonexistent' } },
+      ),
+    );
+    const answer = await ask(running.port(80), '/', { headers: { authorization: 'Bearer mine' } });
+    expect(answer.status).toBe(500);
+    expect(answer.body).toMatch(/^backend authentication failed/);
+    expect(seen).toEqual([]);
+  });
+
+  test('is too large to be signed', async () => {
+    const { seen, policies } = await runtime();
+    const running = cleanup.add(
+      await startGateway(
+        `gateways: {default: {port: 80}}\nfrontendPolicies: {http: {maxBufferSize: 65536}}\nroutes: [{backends: [{aws: {agentCore: {agentRuntimeArn: "${ARN}"}}, policies: {${policies}}}]}]`,
+        { env: ENV },
+      ),
+    );
+    const answer = await ask(running.port(80), '/', { method: 'POST', body: 'x'.repeat(70_000) });
+    expect(answer.status).toBe(413);
+    expect(seen).toEqual([]);
+  });
+
+  test('is refused by it: the client gets its words', async () => {
+    const { policies } = await runtime((_, response) =>
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"no such endpoint"}'),
+    );
+    const { http } = await gateway(`agentRuntimeArn: "${ARN}", qualifier: gone`, policies);
+    expect(await ask(http, '/')).toMatchObject({ status: 404, body: '{"message":"no such endpoint"}' });
+  });
+
+  test.each(['v 2', 'v2&x=1', 'v2#', ''])('has a qualifier that is none: %j', async (qualifier) => {
+    await expect(gateway(`agentRuntimeArn: "${ARN}", qualifier: "${qualifier}"`, '')).rejects.toThrow('qualifier');
+  });
+});
+
 describe('what is asked about a runtime of AgentCore', () => {
   test('explains its path without a call or keys', async () => {
     const running = cleanup.add(
