@@ -36,7 +36,9 @@ function countMcp({ exchange, backend }: InFlight): void {
   if (facts === null || facts.methodName === null) return;
   const { item } = facts;
   const method = isKnownMethod(facts.methodName) ? facts.methodName : 'OTHER';
-  const name = item === null || item.kind === 'task' ? '' : item.name;
+  // Clients can make up any number of names.
+  const known = facts.itemKnown ? item?.name : 'OTHER';
+  const name = item === null || item.kind === 'task' ? '' : (known ?? '');
   backend?.mcpMessage([method, resourceType(facts), item?.target ?? '', name]).add(1);
 }
 

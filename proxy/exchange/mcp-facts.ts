@@ -17,6 +17,8 @@ export class McpFacts {
   sessionId: string | null = null;
   /** Null for methods that are about no item. */
   item: McpItemFacts | null = null;
+  /** Its target is known to have it. */
+  itemKnown = false;
   /** Of a call of a tool, as the client wrote them. */
   arguments: JsonObject | null = null;
   /** What the tool gave, as the target wrote it. */

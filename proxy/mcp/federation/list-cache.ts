@@ -9,7 +9,6 @@ const recentMs = 2_000;
 interface Entry {
   readonly result: JsonObject;
   readonly at: number;
-  readonly reader: string;
   readonly items: number;
   /** Where it is kept. */
   readonly key: string;
@@ -46,8 +45,9 @@ export class ListBudget {
 }
 
 /**
- * Whole lists of the targets of one session. A list is as good as new while the session hears the target tell of changes;
- * otherwise it serves look-ups by name for a moment only. What one credential has read is not shown to another.
+ * Whole lists of the targets of one session, or for clients without one. A list is as good as new while the session hears
+ * the target tell of changes; otherwise it serves look-ups by name for a moment only. What one credential has read is not
+ * shown to another.
  */
 export class ListCache {
   readonly #budget: ListBudget;
@@ -64,51 +64,54 @@ export class ListCache {
 
   /** The result of a list that holds all items; null where the target has to be asked. */
   read(target: number, method: string, exchange: Exchange, use: 'list' | 'look-up'): JsonObject | null {
-    const key = keyOf(target, method);
-    const entry = this.#entries.get(key);
-    if (entry === undefined || entry.reader !== reader(exchange)) return null;
-    const watched = this.#announced.has(key) && (this.#watched.get(target) ?? 0) > 0;
+    const place = placeOf(target, method);
+    const entry = this.#entries.get(keyOf(place, exchange));
+    if (entry === undefined) return null;
+    const watched = this.#announced.has(place) && (this.#watched.get(target) ?? 0) > 0;
     if (!watched && use === 'list') return null;
     return this.#now() - entry.at < (watched ? watchedMs : recentMs) ? entry.result : null;
   }
 
   /** Call before a list is asked for; `store` takes it. */
   generation(target: number, method: string): number {
-    return this.#generations.get(keyOf(target, method)) ?? 0;
+    return this.#generations.get(placeOf(target, method)) ?? 0;
   }
 
   /** Keeps a list unless it has changed since it was asked for. */
   store(target: number, method: string, exchange: Exchange, list: { result: JsonObject; generation: number }): void {
     if (list.generation !== this.generation(target, method)) return;
     const { result } = list;
-    const key = keyOf(target, method);
-    const facts = { at: this.#now(), reader: reader(exchange), items: sizeOf(result) };
-    this.#budget.keep({ result, ...facts, key, kept: this.#entries });
+    const key = keyOf(placeOf(target, method), exchange);
+    this.#budget.keep({ result, at: this.#now(), items: sizeOf(result), key, kept: this.#entries });
   }
 
   /** The target says with a notification when this list changes. */
   announces(target: number, method: string): void {
-    this.#announced.add(keyOf(target, method));
+    this.#announced.add(placeOf(target, method));
   }
 
   /** A stream of the target has been opened (1) or has ended (-1). */
   watch(target: number, by: 1 | -1): void {
     this.#watched.set(target, (this.#watched.get(target) ?? 0) + by);
-    for (const entry of this.#entries.values()) if (entry.key.startsWith(`${target} `)) this.#budget.drop(entry);
+    this.#drop(`${target} `);
   }
 
   /** The session is over. */
   clear(): void {
-    for (const entry of this.#entries.values()) this.#budget.drop(entry);
+    this.#drop('');
   }
 
   /** A notification of the target; most outdate nothing. */
   heard(target: number, notification: string): void {
     for (const method of outdated(notification)) {
-      const key = keyOf(target, method);
-      this.#budget.drop(this.#entries.get(key));
-      this.#generations.set(key, this.generation(target, method) + 1);
+      const place = placeOf(target, method);
+      this.#drop(`${place}\n`);
+      this.#generations.set(place, this.generation(target, method) + 1);
     }
+  }
+
+  #drop(keys: string): void {
+    for (const entry of this.#entries.values()) if (entry.key.startsWith(keys)) this.#budget.drop(entry);
   }
 }
 
@@ -118,13 +121,13 @@ function sizeOf(result: JsonObject): number {
   return items;
 }
 
-function keyOf(target: number, method: string): string {
+function placeOf(target: number, method: string): string {
   return `${target} ${method}`;
 }
 
-/** The credentials in whose name a target has answered. */
-function reader(exchange: Exchange): string {
+/** With the credentials in whose name the target has answered. */
+function keyOf(place: string, exchange: Exchange): string {
   const { jwt, apiKey, basicAuth } = exchange.attributes;
   const sent = exchange.request.headers.get('authorization') ?? '';
-  return [sent, jwt?.rawToken.reveal(), apiKey?.key.reveal(), basicAuth?.username].join('\n');
+  return [place, sent, jwt?.rawToken.reveal(), apiKey?.key.reveal(), basicAuth?.username].join('\n');
 }

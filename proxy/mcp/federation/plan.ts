@@ -1,7 +1,8 @@
 import type { McpBackend } from '../../../src/config/ir/mcp.ts';
 import type { CallGuards, ItemRules } from '../guard/contract.ts';
 import type { Target } from '../targets/contract.ts';
-import { ListBudget } from './list-cache.ts';
+import { KnownNames } from './known-names.ts';
+import { ListBudget, ListCache } from './list-cache.ts';
 import { Naming } from './naming.ts';
 import { CursorCodec } from './merge/cursor.ts';
 
@@ -34,9 +35,13 @@ export interface Plan {
   readonly gateway: GatewayFacts;
   readonly cursors: CursorCodec;
   readonly budget: ListBudget;
+  /** For look-ups by name of clients without sessions. */
+  readonly lookUps: ListCache;
+  readonly known: KnownNames;
 }
 
 export function plan(options: FederationOptions): Plan {
+  const budget = new ListBudget();
   const names = options.targets.map((target) => target.name);
   return {
     targets: options.targets,
@@ -46,7 +51,9 @@ export function plan(options: FederationOptions): Plan {
     rules: options.rules,
     guards: options.guards,
     gateway: options.gateway,
-    budget: new ListBudget(),
+    budget,
+    lookUps: new ListCache(budget),
+    known: new KnownNames(),
     cursors: new CursorCodec(names, options.cursorKey),
   };
 }

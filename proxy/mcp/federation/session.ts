@@ -47,6 +47,8 @@ export class FederatedSession implements McpSession, Members {
   readonly #connect: SessionParts['connect'];
   readonly #waiting = new Map<RequestId, Waiting>();
   readonly #streams = new Set<Waiting>();
+  /** It is a session that outlives its first request. */
+  readonly #kept: boolean;
   #plan: Plan;
   #id: string | null;
   #version: string | null = null;
@@ -54,7 +56,8 @@ export class FederatedSession implements McpSession, Members {
 
   constructor(parts: SessionParts) {
     this.#plan = parts.plan;
-    this.lists = new ListCache(parts.plan.budget);
+    this.#kept = parts.id !== null || parts.identify !== null;
+    this.lists = this.#kept ? new ListCache(parts.plan.budget) : parts.plan.lookUps;
     this.#states = parts.states;
     this.#id = parts.id;
     this.#identify = parts.identify;
@@ -118,7 +121,7 @@ export class FederatedSession implements McpSession, Members {
   request(message: RpcRequest, call: ClientCall, sink: CallSink): Calling {
     if (this.#plan.targets.length === 0 && message.method !== 'initialize') return nobody(sink);
     // Only what a later message can refer to is kept: without a session there is none.
-    if (this.#id !== null) return this.#kept(message, call, sink);
+    if (this.#id !== null) return this.#remembered(message, call, sink);
     const over = this.#identify === null ? null : () => this.#discard(call);
     return this.#dispatch({ members: this, message, call, sink, over });
   }
@@ -141,7 +144,7 @@ export class FederatedSession implements McpSession, Members {
     if (this.#closed) return;
     this.#closed = true;
     for (const waiting of [...this.#waiting.values(), ...this.#streams]) stop(waiting);
-    this.lists.clear();
+    if (this.#kept) this.lists.clear();
     const ends = this.#connections.map((connection, target) =>
       connection?.close(call === null ? null : targetCall(this, target, call, forwarded(call))),
     );
@@ -192,7 +195,7 @@ export class FederatedSession implements McpSession, Members {
     return { ...item, message: { ...item.message, params: withoutClientFeatures(method, params) } };
   }
 
-  #kept(message: RpcRequest, call: ClientCall, sink: CallSink): Calling {
+  #remembered(message: RpcRequest, call: ClientCall, sink: CallSink): Calling {
     let calling: Calling | null = null;
     const waiting: Waiting = { calling: () => calling, sink };
     this.#waiting.set(message.id, waiting);

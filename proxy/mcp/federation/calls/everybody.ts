@@ -10,7 +10,7 @@ import type { Route } from '../route.ts';
 import { FanOut, isMethodNotFound, type Outcome } from './fan-out.ts';
 import { gather } from './gather.ts';
 import type { ItemCall } from './item.ts';
-import { mergedList } from './lists.ts';
+import { learn, mergedList } from './lists.ts';
 import { OneCall } from './one.ts';
 
 /** What only a session does with the answers to a handshake. */
@@ -37,7 +37,9 @@ function callOnly(session: Handshake, item: ItemCall, route: Route | undefined):
     route?.kind === 'list' && plan.rules.allows !== null
       ? (result: JsonObject) => permittedList(plan, call.exchange, route, result)
       : null;
-  const one = new OneCall({ ...item, target: 0, finish: finishOnly(session, route), filter });
+  const answered =
+    route?.kind === 'list' ? (result: JsonObject) => learn(plan.known, { target: 0, list: route, result }) : null;
+  const one = new OneCall({ ...item, target: 0, answered, finish: finishOnly(session, route), filter });
   const headers = forwarded(call);
   if (plan.guards?.looksAt(message.method, 'request') !== true) {
     one.begin(message, headers);

@@ -88,14 +88,23 @@ function callOwned(item: ItemCall, subject: Subject, owned: Owned & { readonly g
   const { naming, guards } = members.plan;
   const { target } = owned;
   const { mcp } = call.exchange.attributes;
-  if (mcp !== null)
+  const { known } = members.plan;
+  if (mcp !== null) {
     mcp.item = { kind: subject.kind, name: owned.name, target: members.plan.targets[target]?.name ?? '' };
+    mcp.itemKnown = known.has(target, subject.kind, owned.name);
+  }
   const { method } = message;
+  const answered = (result: JsonObject): void => {
+    // Many servers say so of tools that they do not have.
+    if (result['isError'] === true || subject.kind === 'task') return;
+    known.add(target, subject.kind, owned.name);
+    if (mcp !== null) mcp.itemKnown = known.has(target, subject.kind, owned.name);
+  };
   const finish = naming.addresses
     ? (result: JsonObject): JsonObject | null =>
         compatible(method, result) ? resultOut(naming, target, method, result) : null
     : null;
-  const one = new OneCall({ ...item, target, finish });
+  const one = new OneCall({ ...item, target, answered, finish });
   const request = ownRequest(item, subject, owned);
   const headers = forwarded(call);
   if (!owned.guarded || guards?.looksAt(method, 'request') !== true) {

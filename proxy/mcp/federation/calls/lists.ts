@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../../src/shared/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../../src/shared/json.ts';
 import type { Headers } from '../../../exchange/headers.ts';
 import { rpcCodes } from '../../message/codes.ts';
 import type { RequestId, RpcRequest } from '../../message/message.ts';
@@ -8,6 +8,7 @@ import { resultFor } from '../../message/result-fields.ts';
 import type { Cursors } from '../merge/cursor.ts';
 import { distinct, mergedItems } from '../merge/lists.ts';
 import type { ListRoute } from '../route.ts';
+import type { KnownNames } from '../known-names.ts';
 import { denied } from '../members.ts';
 import { isMethodNotFound, type FanOut, type Outcome } from './fan-out.ts';
 import { gather, type Answer } from './gather.ts';
@@ -104,7 +105,10 @@ async function ask(
     const none = members.plan.targets.length > 1 && isMethodNotFound(outcome.failure);
     return none ? { kind: 'result', target, result: { [list.member]: [] } } : outcome;
   }
-  if (Array.isArray(outcome.result[list.member])) return outcome;
+  if (Array.isArray(outcome.result[list.member])) {
+    learn(members.plan.known, { target, list, result: outcome.result });
+    return outcome;
+  }
   return failure(target, `upstream returned a result incompatible with \`${method}\``);
 }
 
@@ -112,6 +116,19 @@ async function ask(
 function invalidCursor(era: Era): TargetFailure {
   const error = { code: rpcCodes.invalidParams, message: 'invalid cursor' };
   return denied(error, 'MCP', era === 'modern' ? 400 : 200);
+}
+
+/** What a target lists, it has. */
+export function learn(
+  known: KnownNames,
+  { target, list, result }: { readonly target: number; readonly list: ListRoute; readonly result: JsonObject },
+): void {
+  const items = result[list.member];
+  if (!Array.isArray(items) || list.item === 'task') return;
+  for (const item of items) {
+    const name: JsonValue | undefined = isJsonObject(item) ? item[list.key] : undefined;
+    if (typeof name === 'string') known.add(target, list.item, name);
+  }
 }
 
 function startsOf(fan: FanOut, message: RpcRequest): ReadonlyMap<number, string | null> | null {

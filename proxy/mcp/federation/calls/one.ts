@@ -14,6 +14,8 @@ export interface OneCallParts {
   readonly target: number;
   readonly call: ClientCall;
   readonly sink: CallSink;
+  /** Told of the target's own result. */
+  readonly answered?: ((result: JsonObject) => void) | null;
   /** What the client may see of a result, before processors do; null for a result that cannot be. */
   readonly filter?: ((result: JsonObject) => JsonObject | null) | null;
   /** What becomes of a result: another one in the client's words, or null for one that cannot be. */
@@ -96,6 +98,7 @@ export class OneCall implements Calling, CallSink {
 
   #answer(given: RpcAnswer): void {
     this.#answered = true;
+    if (given.kind === 'result') this.#parts.answered?.(given.result);
     const answer = this.#filtered(given);
     if (answer === null) return this.#incompatible();
     const request = this.#message;

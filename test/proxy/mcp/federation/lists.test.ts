@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Script } from './scripted.ts';
-import { answered, ask, call, Client, ScriptedTarget, session } from './scripted.ts';
+import { answered, ask, call, Client, federation, ScriptedTarget, session } from './scripted.ts';
 
 const tools =
   (...names: string[]): Script =>
@@ -160,6 +160,29 @@ describe('names without targets', () => {
     expect(b.seen.map(({ message }) => message.id)).toEqual(['gw-resolve-1', 'gw-resolve-2', 'gw-resolve-3', 7]);
     expect(b.seen.at(-1)?.message.params).toEqual({ name: 't4', arguments: { q: 1 } });
     expect(await answered(on, 'tools/call', { name: 'none' })).toMatchObject({ message: 'Unknown tool: none' });
+  });
+
+  test('are looked up once for clients without sessions, each in the name of its credentials', async () => {
+    const a = new ScriptedTarget('a', (seen) =>
+      seen.message.method === 'tools/call' ? seen.answer({ content: [] }) : tools('x')(seen),
+    );
+    const gateway = federation([a, new ScriptedTarget('b', tools('y'))], { ...never, stateful: false });
+    const calling = async (name: string, token?: string): Promise<unknown> => {
+      const opened = gateway.open();
+      if ('reason' in opened) throw new Error(opened.message);
+      const { exchange } = call();
+      if (token !== undefined) exchange.request.headers.set('authorization', token);
+      const result = await answered(opened, 'tools/call', { name }, { exchange });
+      await opened.close(null);
+      return result;
+    };
+    for (let i = 0; i < 3; i++) expect(await calling('x')).toEqual({ content: [] });
+    expect(a.methods()).toEqual(['tools/list', 'tools/call', 'tools/call', 'tools/call']);
+    await calling('x', 'Bearer other');
+    expect(a.methods().filter((method) => method === 'tools/list')).toHaveLength(2);
+    // What nobody is known to have may be new.
+    expect(await calling('z')).toMatchObject({ message: 'Unknown tool: z' });
+    expect(a.methods().filter((method) => method === 'tools/list')).toHaveLength(3);
   });
 
   test('of targets whose lists never end are not found', async () => {

@@ -1,0 +1,24 @@
+import type { McpItem } from '../guard/contract.ts';
+
+/** Of each kind at each target. */
+const MAX_NAMES = 1000;
+
+/**
+ * Names that targets have shown to be theirs: in a list, or by answering to them. Metrics name these alone, as clients can
+ * make up any number of others.
+ */
+export class KnownNames {
+  readonly #names = new Map<string, Set<string>>();
+
+  add(target: number, kind: McpItem['kind'], name: string): void {
+    const place = `${target} ${kind}`;
+    let names = this.#names.get(place);
+    if (names === undefined) this.#names.set(place, (names = new Set()));
+    if (names.size < MAX_NAMES) names.add(name);
+  }
+
+  /** False also for names beyond the number that is kept. */
+  has(target: number, kind: McpItem['kind'], name: string): boolean {
+    return this.#names.get(`${target} ${kind}`)?.has(name) === true;
+  }
+}
