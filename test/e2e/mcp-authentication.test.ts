@@ -240,6 +240,18 @@ describe('the address that clients are sent to', () => {
     expect(server['registration_endpoint']).toBe(`${own.origin}/tools${SERVER}/mcp/client-registration`);
   });
 
+  test('is none for a client that names no host', async () => {
+    const own = await site('keycloak');
+    const raw = async (path: string): Promise<string> => {
+      const client = cleanup.add(new RawClient(own.gateway.port(80)));
+      client.write(`GET ${path} HTTP/1.0\r\n\r\n`);
+      await client.closed;
+      return client.text;
+    };
+    expect(await raw('/mcp')).toMatch(/ 401 [\s\S]*\r\nwww-authenticate: Bearer\r\n/);
+    expect(await raw(`${RESOURCE}/mcp`)).toMatch(/ 400 [\s\S]*the request names no host/);
+  });
+
   test('cannot be changed by a hostile host', async () => {
     const own = await site('keycloak');
     for (const host of [

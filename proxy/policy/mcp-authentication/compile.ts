@@ -4,7 +4,7 @@ import { Headers } from '../../exchange/headers.ts';
 import { pathOf } from '../../exchange/message.ts';
 import { Patience } from '../../exchange/patience.ts';
 import type { Outcome, PolicyContext, RequestStep } from '../contract.ts';
-import { answer, errorBody, preflight, wrongMethod } from './answer.ts';
+import { answer, errorBody, failure, preflight, wrongMethod } from './answer.ts';
 import type { OwnAddresses } from './metadata.ts';
 import { authorize, requestToken } from './pass-on.ts';
 import { escaped, oauthPlace, type OAuthPlace, publicAddress, resourceMetadataUrl } from './place.ts';
@@ -24,15 +24,16 @@ export function mcpAuthentication(spec: McpOAuth, verify: RequestStep, context: 
 
   const challenged = (exchange: Exchange, outcome: Outcome): Outcome => {
     if (outcome.kind !== 'fail' || outcome.refusal.status !== 401) return outcome;
-    const url = resourceMetadataUrl(publicAddress(exchange, origin));
+    const url = isNameless(exchange, origin) ? null : resourceMetadataUrl(publicAddress(exchange, origin));
     if (exchange.trace !== null) exchange.trace.applied(KIND, `client sent to ${url} (from ${source})`, 'warn');
     const headers = Headers.from([
-      ['www-authenticate', `Bearer resource_metadata="${url}"`],
+      ['www-authenticate', url === null ? 'Bearer' : `Bearer resource_metadata="${url}"`],
       ['content-type', 'application/json'],
     ]);
     return { kind: 'fail', refusal: { ...outcome.refusal, headers, body: TOKEN_REQUIRED } };
   };
   const answered = (exchange: Exchange, place: OAuthPlace): Outcome | Promise<Outcome> => {
+    if (isNameless(exchange, origin)) return nameless;
     const { base } = publicAddress(exchange, origin);
     const own = { resource: base + escaped(place.at.resource), document: base + escaped(place.at.document) };
     if (place.kind === 'resource') return resourceMetadata(spec, own.resource);
@@ -54,6 +55,18 @@ export function mcpAuthentication(spec: McpOAuth, verify: RequestStep, context: 
       : challenged(exchange, outcome);
   };
 }
+
+/** Clients before HTTP/1.1 name no host: no address can be told to them. */
+function isNameless({ clientAuthority }: Exchange, origin: string | null): boolean {
+  return origin === null && clientAuthority === '';
+}
+
+const nameless = failure('the request names no host', {
+  status: 400,
+  reason: 'InvalidRequest',
+  methods: 'GET',
+  error: 'invalid_request',
+});
 
 /** The place that a request names, as it is now or as the client wrote it. */
 function placeOf({ request, clientTarget }: Exchange, passesOn: boolean): OAuthPlace | null {
