@@ -78,7 +78,7 @@ const tools: Readonly<Record<string, (called: Called) => void>> = {
     answer(text('second'));
   },
   'answer-others': ({ wire, answer }) => {
-    for (const id of ['nobody', -1, 1e9, null, 1.5, '__proto__'])
+    for (const id of ['nobody', -1, 1e9, 1.5, '__proto__'])
       wire.say(json({ jsonrpc: '2.0', id, result: text('for somebody else') }));
     answer(text('mine'));
   },
