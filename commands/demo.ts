@@ -26,7 +26,7 @@ const DEFAULT_ADMIN_PORT = 15000;
 export default class DemoCommand extends GwCommand {
   static override summary = 'Run a gateway with something behind it and something to see.';
   static override description =
-    'Starts a gateway on a built-in configuration, upstreams for it (an echo, a slow one, a flaky one, a failing one, a stream), policies (keys, rules, a limit), simulated language models of three vendors, and some traffic. On a terminal a screen shows the requests and opens their traces; elsewhere each request is a line. A port that is taken is replaced by a free one.';
+    'Starts a gateway on a built-in configuration, upstreams for it (an echo, a slow one, a flaky one, a failing one, a stream), policies (keys, rules, a limit), simulated language models of three vendors, two MCP servers, an agent, and some traffic. On a terminal a screen shows the requests and opens their traces; elsewhere each request is a line. A port that is taken is replaced by a free one.';
   static override flags = {
     port: portFlag({ summary: 'Port of the gateway.', default: DEFAULT_PORT }),
     'model-port': portFlag({ summary: 'Port of the language models. Default: the one after --port.' }),
@@ -116,8 +116,12 @@ export default class DemoCommand extends GwCommand {
 }
 
 /** What a newcomer may type first. */
-function triesOf({ curls, modelPort }: Demo, self: string): readonly string[] {
-  return [...curls, `${self} llm ask --url http://localhost:${modelPort} --model any "What is a gateway?"`];
+function triesOf({ curls, port, modelPort }: Demo, self: string): readonly string[] {
+  return [
+    ...curls,
+    `${self} llm ask --url http://localhost:${modelPort} --model any "What is a gateway?"`,
+    `${self} mcp call shop_search query=tea --url http://localhost:${port}/mcp`,
+  ];
 }
 
 function banner(demo: Demo, gateway: Gateway, self: string): string {

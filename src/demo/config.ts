@@ -1,3 +1,5 @@
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { anthropic } from './models/anthropic.ts';
 import { gemini } from './models/gemini.ts';
 import { openai } from './models/openai.ts';
@@ -136,6 +138,27 @@ routes:
   - path: {exact: /old}
   policies:
     requestRedirect: {path: {full: /hello}, status: 301}
+# An agent that speaks A2A. Its card leads back here, whatever address it has itself.
+- name: agent
+  matches:
+  - path: {pathPrefix: /agent}
+  policies:
+    urlRewrite: {path: {prefix: /}}
+  backends:
+  - host: ${host('agent')}
+    policies: {a2a: {}}
+# Two MCP servers at /mcp, as if they were one: a service and a program. Nobody may use the tool that throws away the stock.
+mcp:
+  gateways: [default]
+  targets:
+  - name: shop
+    mcp: {host: "http://${host('shop')}/mcp"}
+  - name: delivery
+    stdio: {cmd: ${JSON.stringify(process.execPath)}, args: [${JSON.stringify(deliveryProgram())}]}
+  policies:
+    mcpAuthorization:
+      rules:
+      - deny: mcp.tool.name == "clear_stock"
 # Language models of three vendors behind one address, each asked in any vendor's format. The providers are simulated: they
 # need no account, only the keys below, which no client ever sees.
 llm:
@@ -167,6 +190,11 @@ policies:
   policy:
     retry: {attempts: 1, codes: [500, 502, 503]}
 `;
+}
+
+/** The program stands beside this file, compiled or not. */
+function deliveryProgram(): string {
+  return fileURLToPath(new URL(`mcp/delivery${extname(import.meta.url)}`, import.meta.url));
 }
 
 /** What a newcomer may type first. */

@@ -17,6 +17,41 @@ function chat(model: string, content: string, more: object = {}): Shot {
   return { method: 'POST', path: '/v1/chat/completions', headers: JSON_TYPE, body, model: true };
 }
 
+const MCP_VERSION = '2026-07-28';
+
+/** One request of an MCP client that keeps no session. */
+function mcp(method: string, params: { readonly name?: string; readonly [name: string]: unknown } = {}): Shot {
+  const about = {
+    'io.modelcontextprotocol/protocolVersion': MCP_VERSION,
+    'io.modelcontextprotocol/clientInfo': { name: 'demo', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const { name } = params;
+  return {
+    method: 'POST',
+    path: '/mcp',
+    headers: {
+      ...JSON_TYPE,
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': MCP_VERSION,
+      'mcp-method': method,
+      ...(name === undefined ? {} : { 'mcp-name': name }),
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: about } }),
+  };
+}
+
+function tool(name: string, args: object): Shot {
+  return mcp('tools/call', { name, arguments: args });
+}
+
+/** A message to the agent. */
+function toAgent(method: string, text: string): Shot {
+  const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text }] };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { message } });
+  return { method: 'POST', path: '/agent/rpc', headers: { ...JSON_TYPE, 'a2a-version': '1.0' }, body };
+}
+
 const WEATHER = {
   type: 'function',
   function: {
@@ -40,13 +75,17 @@ const SHOTS: readonly Shot[] = [
   { method: 'GET', path: '/orders/1', headers: { 'x-api-key': 'web-key' } },
   { method: 'GET', path: '/api/v1/users/7' },
   { method: 'GET', path: '/orders/2' },
+  mcp('tools/list'),
   chat('claude-demo', 'What is a gateway?', { stream: true }),
   { method: 'GET', path: '/flaky' },
+  tool('shop_search', { query: 'tea' }),
   { method: 'GET', path: '/orders/2', headers: { 'x-api-key': 'web-key' } },
   { method: 'GET', path: '/hello' },
   // In its turn, and not failing: the model that failed below is well again.
   chat('any', 'Who answers for any of you?'),
   { method: 'DELETE', path: '/orders/2', headers: { 'x-api-key': 'web-key' } },
+  toAgent('SendMessage', 'a tea party for 6'),
+  tool('shop_order', { item: 'cup', count: 2, express: true }),
   {
     method: 'POST',
     path: '/v1/messages',
@@ -60,9 +99,13 @@ const SHOTS: readonly Shot[] = [
     model: true,
   },
   { method: 'GET', path: '/slow' },
+  // Not for anybody, and a shop that has none left.
+  tool('shop_clear_stock', {}),
+  tool('shop_order', { item: 'tray' }),
   { method: 'GET', path: '/echo/profile/長い名前' },
   { method: 'GET', path: '/orders/3', headers: { 'x-api-key': 'web-key' } },
   { method: 'GET', path: '/stream' },
+  tool('delivery_quote', { country: 'jp', kilograms: 2.5 }),
   chat('gemini-demo', 'How is the weather in Ulm?', { tools: [WEATHER] }),
   { method: 'POST', path: '/orders', headers: { 'x-api-key': 'reports-key' }, body: 'item=kettle' },
   {
@@ -71,9 +114,12 @@ const SHOTS: readonly Shot[] = [
     headers: { origin: 'https://shop.example', 'access-control-request-method': 'GET' },
   },
   { method: 'GET', path: '/old' },
+  toAgent('SendStreamingMessage', 'a tea party'),
+  tool('shop_restock', { item: 'cup', count: 2 }),
   { method: 'GET', path: '/slow?ms=3000' },
   chat('any', 'fail gpt-demo with 503', { stream: true }),
   { method: 'GET', path: '/fail' },
+  toAgent('SendMessage', 'fail at a tea party'),
   { method: 'GET', path: '/nothing/here' },
 ];
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
+import { agent } from './agent/agent.ts';
+import { mcpServer } from './mcp/serve.ts';
 import { anthropic } from './models/anthropic.ts';
 import { gemini, geminiLikeOpenai } from './models/gemini.ts';
 import { openaiResponses } from './models/openai-responses.ts';
@@ -22,7 +24,9 @@ export type UpstreamName =
   | 'stream'
   | 'openai'
   | 'anthropic'
-  | 'gemini';
+  | 'gemini'
+  | 'shop'
+  | 'agent';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -43,6 +47,8 @@ export async function startUpstreams(): Promise<DemoUpstreams> {
     openai: modelServer(openai, openaiResponses),
     anthropic: modelServer(anthropic),
     gemini: modelServer(gemini, geminiLikeOpenai),
+    shop: mcpServer(async () => (await import('./mcp/shop.ts')).shop()),
+    agent: agent(),
   };
   const servers = await Promise.all(Object.values(handlers).map(listen));
   const names = Object.keys(handlers);
