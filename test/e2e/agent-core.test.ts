@@ -160,7 +160,9 @@ describe('a runtime of AgentCore', () => {
   });
 
   test('is an agent of A2A, whose card leads to the gateway', async () => {
-    const card = { supportedInterfaces: [{ url: `https://${HOST}${PATH}/`, protocolBinding: 'JSONRPC' }] };
+    // As the tools of the vendor write it: less is encoded than may be.
+    const own = `/runtimes/${encodeURIComponent(ARN)}/invocations/`;
+    const card = { supportedInterfaces: [{ url: `https://${HOST}${own}`, protocolBinding: 'JSONRPC' }] };
     const { seen, policies } = await runtime((request, response) => {
       const body = request.method === 'GET' ? card : { jsonrpc: '2.0', id: 1, result: { message: { contextId: 'c' } } };
       response.setHeader('content-type', 'application/json').end(JSON.stringify(body));

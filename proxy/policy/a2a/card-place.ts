@@ -84,7 +84,25 @@ export function anchored(url: string, place: CardPlace): string | null {
 
 /** What is left of a path below another, with its slash; null when it is not below. */
 function below(path: string, above: string): string | null {
-  if (!path.startsWith(above)) return null;
-  const rest = path.slice(above.length);
-  return rest === '' || rest.startsWith('/') ? rest : null;
+  if (path.startsWith(above)) {
+    const rest = path.slice(above.length);
+    return rest === '' || rest.startsWith('/') ? rest : null;
+  }
+  if (!path.includes('%') && !above.includes('%')) return null;
+  const parts = path.split('/');
+  const wanted = above.split('/');
+  if (!wanted.every((part, at) => normal(parts[at] ?? '') === normal(part)) || parts.length < wanted.length)
+    return null;
+  return parts
+    .slice(wanted.length)
+    .map((part) => `/${part}`)
+    .join('');
+}
+
+/** Agents encode more or less of their path than the gateway does (RFC 3986 section 6.2.2). */
+function normal(segment: string): string {
+  return segment.replace(/%[0-9a-f]{2}/gi, (code) => {
+    const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : code.toUpperCase();
+  });
 }

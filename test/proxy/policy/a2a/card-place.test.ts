@@ -27,6 +27,7 @@ describe('an address of an agent', () => {
   const moved = place(`/w${CARD}`, `/agents/weather${CARD}`, { prefix: '/w' });
   const shorter = place(`/x/weather${CARD}?v=1`, `/agents/weather${CARD}?v=1`, { prefix: '/x/' });
   const replaced = place('/card', `/agents/weather${CARD}`, { prefix: '/card' });
+  const coded = place(`/c${CARD}`, `/r%3Aa%2Db%C3%A9${CARD}`, { prefix: '/c' });
   const cases: readonly (readonly [string, CardPlace, string, string | null])[] = [
     ['at the root', whole, 'http://in:1', 'http://g.example:8080'],
     ['at the root, with a slash', whole, 'http://in:1/', 'http://g.example:8080/'],
@@ -48,6 +49,9 @@ describe('an address of an agent', () => {
       'http://g.example:8080/x/other/rpc',
     ],
     ['whose card stands elsewhere', replaced, 'http://in/agents/weather/rpc', 'http://g.example:8080/rpc'],
+    ['that is encoded less', coded, 'http://in/r%3Aa-b%C3%A9/rpc/%2D', 'http://g.example:8080/c/rpc/%2D'],
+    ['that is encoded in small letters', coded, 'http://in/r%3aa%2db%c3%a9', 'http://g.example:8080/c'],
+    ['that is another when decoded', coded, 'http://in/r:a-b%C3%A9/rpc', 'http://g.example:8080/c/r:a-b%C3%A9/rpc'],
     ['of no HTTP', whole, 'grpc://in:1', null],
     ['that a browser would run', whole, 'javascript:alert(1)', null],
     ['that is none', whole, 'http://', null],
