@@ -38,9 +38,10 @@ interface Site {
   logged(...words: string[]): Promise<string>;
 }
 
-async function site(layout: Layout, more: string, rules = ''): Promise<Site> {
+async function site(layout: Layout, more: string, { rules = '', toIssuer = false } = {}): Promise<Site> {
   const identity = cleanup.add(await startIdentity(layout));
   const { port, tokens } = await startServer();
+  const servers = toIssuer ? `, authorizationServers: ["${identity.issuer}"]` : '';
   const gateway = cleanup.add(
     await startGateway(`gateways: {default: {port: 80}}
 routes:
@@ -48,7 +49,7 @@ routes:
     mcpAuthentication:
       issuer: "${identity.issuer}"
       audiences: [${AUDIENCE}]
-      resourceMetadata: {scopesSupported: [mcp], bearerMethodsSupported: [header]}
+      resourceMetadata: {scopesSupported: [mcp], bearerMethodsSupported: [header]${servers}}
       ${more}
     ${rules}
     transformations: {request: {set: {x-user: jwt.sub}}}
@@ -150,7 +151,7 @@ describe.each(CLIENTS)('a client %s', (name, walk) => {
 
   test('is told 403 where the user may not come in at all, and is not sent to log in again', async () => {
     const rules = `authorization: {rules: ['jwt.sub == "bob"']}`;
-    const { url, logged } = await site(KEYCLOAK, 'provider: {keycloak: {}}', rules);
+    const { url, logged } = await site(KEYCLOAK, 'provider: {keycloak: {}}', { rules });
     const memory = new Memory();
     await expect(walk(url, memory)).rejects.toThrow(/403|authorization failed/);
     await logged('http.status=403', 'reason=Authorization', 'jwt.sub=alice');
@@ -161,4 +162,10 @@ test('a client that compares who has answered does not take the gateway for the 
   const { url, logged } = await site(KEYCLOAK, 'provider: {keycloak: {}}');
   await expect(anew({}, true)(url, new Memory())).rejects.toThrow('Issuer mismatch');
   await logged('warn', 'RFC 9207');
+});
+
+test('a client that compares who has answered is let in where it is sent to the provider itself', async () => {
+  const { url } = await site(KEYCLOAK, 'provider: {keycloak: {}}', { toIssuer: true });
+  const { call } = await anew({ versionNegotiation: { mode: 'auto' } }, true)(url, new Memory());
+  expect(await call('one_who')).toEqual([{ type: 'text', text: 'alice' }]);
 });

@@ -59,7 +59,10 @@ export class AuthorizationServer {
       .scope('mcp')
       .warn(
         'the provider names itself in its answers (RFC 9207): clients that compare that with the metadata do not take the gateway for it',
-        { issuer: this.spec.issuer, hint: 'leave `provider` and `clientId` out, or have the provider leave `iss` out' },
+        {
+          issuer: this.spec.issuer,
+          hint: '`resourceMetadata: {authorizationServers: [<issuer>]}` sends clients to the provider itself',
+        },
       );
   }
 
