@@ -1,3 +1,4 @@
+import { ServerCredentials } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -5,6 +6,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 
 import { startEverything, type RunningServer } from '../mcp/everything.ts';
 import { type Handler, serveExtMcp } from '../services/ext-mcp.ts';
+import { fixture, fixturePath } from './clients.ts';
 import { Cleanup, startGateway } from './gateway.ts';
 import { observing, only } from './observed.ts';
 
@@ -180,6 +182,53 @@ describe('mcpGuardrails', () => {
         message: expect.stringContaining('not today'),
       });
     }
+  });
+
+  test.each([
+    ['a key', 'backendAuth: {key: of-the-guard}', { authorization: 'Bearer of-the-guard' }],
+    ['a key elsewhere', 'backendAuth: {key: {value: k, location: {header: {name: x-key}}}}', { 'x-key': 'k' }],
+    ['a header', 'requestHeaderModifier: {set: {x-from: gw}}', { 'x-from': 'gw' }],
+    ['nothing', '', {}],
+  ])('are shown %s where the policies of their connection say so', async (_what, policies, metadata) => {
+    const asked = await processor(() => ({ pass: {} }));
+    const { url } = await gatewayWith(guarded(asked.port, `, methods: {"tools/call": full}, policies: {${policies}}`));
+    const client = await connected(url);
+    await client.callTool({ name: 'echo', arguments: { message: 'hi' } });
+    expect(asked.shown).toHaveLength(2);
+    for (const shown of asked.shown) {
+      expect(shown).toMatchObject(metadata);
+      if (!('authorization' in metadata)) expect(shown).not.toHaveProperty('authorization');
+    }
+  });
+
+  test('are shown a signature that covers the call', async () => {
+    const asked = await processor(() => ({ pass: {} }));
+    const aws =
+      'backendAuth: {aws: {accessKeyId: AKID, secretAccessKey: secret, region: eu-west-1, serviceName: lambda}}';
+    const { url } = await gatewayWith(guarded(asked.port, `, methods: {"tools/call": request}, policies: {${aws}}`));
+    await (await connected(url)).callTool({ name: 'echo', arguments: { message: 'hi' } });
+    expect(asked.shown[0]?.['authorization']).toMatch(/^AWS4-HMAC-SHA256 Credential=AKID\/\d+\/eu-west-1\/lambda\//);
+  });
+
+  test('are not asked without credentials that they should be shown', async () => {
+    const asked = await processor(() => ({ pass: {} }));
+    const missing = 'backendAuth: {passthrough: {}}';
+    const { url } = await gatewayWith(guarded(asked.port, `, methods: {"tools/call": full}, policies: {${missing}}`));
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)) as never);
+    cleanup.add({ close: () => void client.close() });
+    await client.callTool({ name: 'echo', arguments: { message: 'hi' } }).catch(() => {});
+    for (const shown of asked.shown) expect(shown).not.toHaveProperty('authorization');
+  });
+
+  test('are reached over TLS, with the name that its policies say', async () => {
+    const pair = { cert_chain: Buffer.from(fixture('a.crt')), private_key: Buffer.from(fixture('a.key')) };
+    const secured = ServerCredentials.createSsl(null, [pair]);
+    const asked = cleanup.add(await serveExtMcp(() => ({ pass: {} }), 0, secured));
+    const tls = `backendTLS: {root: ${fixturePath('ca.crt')}, hostname: a.example.com}, backendAuth: {key: k}`;
+    const { url } = await gatewayWith(guarded(asked.port, `, methods: {"tools/call": full}, policies: {${tls}}`));
+    await (await connected(url)).callTool({ name: 'echo', arguments: { message: 'hi' } });
+    expect(asked.shown.map(({ authorization }) => authorization)).toEqual(['Bearer k', 'Bearer k']);
   });
 
   test('tell rules what they have found out', async () => {

@@ -74,14 +74,21 @@ export type Handler = (asked: Asked, nth: number) => object | Promise<object>;
 export interface ExtMcpServer {
   readonly port: number;
   readonly asked: Asked[];
+  /** Metadata of the calls, the oldest first. */
+  readonly shown: readonly Record<string, unknown>[];
   /** Calls that the other side has given up. */
   readonly cancelled: Promise<void>;
   close(): void;
 }
 
 /** A processor on a port of the loopback, a free one unless told otherwise: a real gRPC server. */
-export function serveExtMcp(handler: Handler, at = 0): Promise<ExtMcpServer> {
+export function serveExtMcp(
+  handler: Handler,
+  at = 0,
+  credentials = ServerCredentials.createInsecure(),
+): Promise<ExtMcpServer> {
   const asked: Asked[] = [];
+  const shown: Record<string, unknown>[] = [];
   let onCancelled = (): void => {};
   const cancelled = new Promise<void>((resolve) => (onCancelled = resolve));
   const handle =
@@ -90,6 +97,7 @@ export function serveExtMcp(handler: Handler, at = 0): Promise<ExtMcpServer> {
       call.on('cancelled', onCancelled);
       const question = askedOf(kind, call.request);
       asked.push(question);
+      shown.push(call.metadata.getMap());
       const answer = async (): Promise<void> => {
         try {
           const message = await handler(question, asked.length - 1);
@@ -109,8 +117,8 @@ export function serveExtMcp(handler: Handler, at = 0): Promise<ExtMcpServer> {
     { request: handle('request') as never, response: handle('response') as never },
   );
   return new Promise((resolve, reject) => {
-    server.bindAsync(`127.0.0.1:${at}`, ServerCredentials.createInsecure(), (error, port) => {
-      if (error === null) resolve({ port, asked, cancelled, close: () => server.forceShutdown() });
+    server.bindAsync(`127.0.0.1:${at}`, credentials, (error, port) => {
+      if (error === null) resolve({ port, asked, shown, cancelled, close: () => server.forceShutdown() });
       else reject(error);
     });
   });

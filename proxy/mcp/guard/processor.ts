@@ -1,9 +1,14 @@
 import type { McpProcessor } from '../../../src/config/ir/policy/mcp-guardrails.ts';
 import type { JsonObject } from '../../../src/shared/json.ts';
+import { BufferedBody } from '../../exchange/body.ts';
+import type { Exchange } from '../../exchange/exchange.ts';
+import { Headers } from '../../exchange/headers.ts';
 import type { HttpRequest } from '../../exchange/message.ts';
 import type { PolicyContext } from '../../policy/contract.ts';
+import { type Authorize, serviceCredentials } from '../../policy/service-credentials.ts';
 import { ServiceOutage } from '../../policy/service-outage.ts';
-import { type RpcOptions, type ServiceClient, ServiceError } from '../../services/contract.ts';
+import { type RpcMethod, type RpcOptions, type ServiceClient, ServiceError } from '../../services/contract.ts';
+import { frame } from '../../services/grpc-frames.ts';
 import {
   checkMcpRequest,
   checkMcpResponse,
@@ -48,12 +53,14 @@ export class Processor {
   readonly #accounting: Accounting;
   readonly #outage: ServiceOutage;
   readonly #dry: boolean;
+  readonly #authorize: Authorize | null;
 
   /** Throws a `GwError` for a reference to nothing, and for an expression that is none. */
   constructor(spec: McpProcessor, index: number, context: PolicyContext) {
     const { services, expressions, log, clock, dryRun } = context.deps;
     this.looksAt = compileMethods(spec.methods);
     this.#client = services.open(spec.service, 'Guardrail');
+    this.#authorize = serviceCredentials(this.#client.credentials, context, 'guardrail');
     this.#failOpen = spec.failureMode === 'failOpen';
     this.#metadata = compileMetadata(spec.metadata, expressions, `mcpGuardrails processors[${index}]`);
     this.#headersOf = compileHeaders(spec.requestHeaders);
@@ -90,7 +97,7 @@ export class Processor {
     }
   }
 
-  #send({ call, phase, body, signal }: Subject, metadataContext: JsonObject | undefined): Promise<Answer> {
+  async #send({ call, phase, body, signal }: Subject, metadataContext: JsonObject | undefined): Promise<Answer> {
     const { exchange, method, targets } = call;
     const trace = exchange.trace?.scoped('guardrail') ?? null;
     const options: RpcOptions = {
@@ -100,12 +107,33 @@ export class Processor {
       trace,
       spans: exchange.spans,
     };
+    const ask = async <I, O>(method: RpcMethod<I, O>, message: I): Promise<O> => {
+      const metadata = this.#authorize === null ? undefined : await this.#shown({ method, message, exchange });
+      return this.#client.unary(method, message, { ...options, metadata });
+    };
     const about = { serviceNames: targets, method, metadataContext };
     const bytes = body === null ? undefined : Buffer.from(JSON.stringify(body));
-    if (phase === 'response')
-      return this.#client.unary(checkMcpResponse, { ...about, mcpResponse: bytes ?? NOTHING }, options);
+    if (phase === 'response') return ask(checkMcpResponse, { ...about, mcpResponse: bytes ?? NOTHING });
     const headers = this.#headersOf(exchange.request);
-    return this.#client.unary(checkMcpRequest, { ...about, mcpRequest: bytes, headers }, options);
+    return ask(checkMcpRequest, { ...about, mcpRequest: bytes, headers });
+  }
+
+  /** The credentials of a call, as headers. Throws a `ServiceError` where there are none to be had. */
+  async #shown<I>({ method, message, exchange }: Shown<I>): Promise<Headers> {
+    const headers = new Headers();
+    const request: HttpRequest = {
+      method: 'POST',
+      scheme: 'https',
+      authority: this.#client.authority?.() ?? '',
+      target: method.path,
+      version: 'HTTP/2.0',
+      headers,
+      body: new BufferedBody(frame(method.encode(message))),
+      upgrade: null,
+    };
+    const refusal = (await this.#authorize?.(request, exchange)) ?? null;
+    if (refusal !== null) throw new ServiceError('unreachable', refusal.message);
+    return request.headers;
   }
 
   #settle(verdict: Verdict, answer: Answer, { subject, decided }: Settling): Guarded {
@@ -142,6 +170,12 @@ export class Processor {
     call.exchange.trace?.emit({ type: 'policyEvent', kind: 'guardrail', details }, 'warn');
     return { kind: 'pass', body };
   }
+}
+
+interface Shown<I> {
+  readonly method: RpcMethod<I, unknown>;
+  readonly message: I;
+  readonly exchange: Exchange;
 }
 
 interface Settling {

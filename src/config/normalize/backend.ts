@@ -27,6 +27,29 @@ export function routeBackends(
   });
 }
 
+/** Kinds of backends whose calls are made request by request. */
+const NO_CONNECTIONS: ReadonlyMap<string, string> = new Map([
+  ['mcp', 'MCP servers'],
+  ['ai', 'language models'],
+  ['llm', 'language models'],
+]);
+
+/** Of a TCP route: connections have to lead somewhere. */
+export function tcpBackends(context: Context, specs: readonly TcpRouteBackendSpec[], place: Place): RouteBackend[] {
+  for (const [index, { backend }] of specs.entries()) {
+    const kind = backend === undefined ? undefined : context.names.backendKinds.get(plainName(backend));
+    const what = kind === undefined ? undefined : NO_CONNECTIONS.get(kind);
+    if (what !== undefined)
+      context.report(
+        [...place.path, 'backends', index, 'backend'],
+        'GW_CONFIG_CONFLICT',
+        `${JSON.stringify(backend)} stands for ${what}: a TCP route cannot send connections there`,
+        { hint: 'name it in a route of HTTP' },
+      );
+  }
+  return routeBackends(context, specs, place);
+}
+
 function routeTarget(
   context: Context,
   spec: RouteBackendSpec | TcpRouteBackendSpec,

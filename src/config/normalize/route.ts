@@ -2,7 +2,7 @@ import type { HttpRoute, PathMatch, RouteGroup, RouteMatch, TcpRoute } from '../
 import type { Path } from '../load/problem.ts';
 import type { PathMatchSpec, RouteMatchSpec } from '../schema/match.ts';
 import type { RouteGroupSpec, RouteSpec, TcpRouteSpec } from '../schema/route.ts';
-import { routeBackends } from './backend.ts';
+import { routeBackends, tcpBackends } from './backend.ts';
 import type { Context } from './context.ts';
 import { headerMatches, valueMatch } from './match.ts';
 import { routePolicies } from './policy.ts';
@@ -47,7 +47,7 @@ export function tcpRoute(context: Context, spec: TcpRouteSpec, place: RoutePlace
     ruleName: spec.ruleName,
     hostnames: anyHost(spec.hostnames),
     policies: routePolicies(context, spec.policies, { path: [...place.path, 'policies'], key }),
-    backends: routeBackends(context, spec.backends, { path: place.path, key }),
+    backends: tcpBackends(context, spec.backends, { path: place.path, key }),
   };
 }
 

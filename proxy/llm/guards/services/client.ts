@@ -1,11 +1,10 @@
-import type { BackendAuth } from '../../../../src/config/ir/policy/backend-auth.ts';
 import type { ServiceRef } from '../../../../src/config/ir/policy/policy-service.ts';
-import { backendAuth, backendSign } from '../../../backends/auth/compile.ts';
 import { BufferedBody } from '../../../exchange/body.ts';
-import { Exchange } from '../../../exchange/exchange.ts';
+import type { Exchange } from '../../../exchange/exchange.ts';
 import { Headers } from '../../../exchange/headers.ts';
 import type { HttpRequest } from '../../../exchange/message.ts';
 import type { PolicyContext } from '../../../policy/contract.ts';
+import { serviceCredentials } from '../../../policy/service-credentials.ts';
 import { type ServiceClient, ServiceError, type ServiceResponse } from '../../../services/contract.ts';
 import { GuardFailure } from '../contract.ts';
 
@@ -35,7 +34,7 @@ export interface GuardClient {
 /** Throws a `GwError` for a reference to nothing, and for credentials that cannot be used. */
 export function guardClient(ref: ServiceRef, context: PolicyContext): GuardClient {
   const client = context.deps.services.open(ref, 'Guardrail');
-  const authorize = credentialsOf(client.credentials, context);
+  const authorize = serviceCredentials(client.credentials, context, 'guardrail');
   return {
     name: client.name,
     async send({ exchange, signal, method = 'POST', path, authority = null, headers = new Headers(), body }) {
@@ -45,7 +44,8 @@ export function guardClient(ref: ServiceRef, context: PolicyContext): GuardClien
       if (authorize !== null) {
         // Signatures cover the name.
         if (authority === null) request.authority = nameOf(client);
-        await authorize(request, exchange);
+        const refusal = await authorize(request, exchange);
+        if (refusal !== null) throw new GuardFailure(refusal.message);
       }
       const call = {
         method: request.method,
@@ -91,34 +91,5 @@ function requestOf({
     headers,
     body: new BufferedBody(bytes),
     upgrade: null,
-  };
-}
-
-/** Writes credentials as into a request to a backend; null when there are none. */
-function credentialsOf(
-  spec: BackendAuth | undefined,
-  context: PolicyContext,
-): ((request: HttpRequest, exchange: Exchange) => Promise<void>) | null {
-  if (spec === undefined) return null;
-  const step = backendAuth(spec, context);
-  const effective = { values: { backendAuth: spec }, sources: { backendAuth: context.source } };
-  const sign = backendSign(effective, context.deps);
-  return async (request, exchange) => {
-    const call = new Exchange(
-      request,
-      exchange.connection,
-      exchange.transport,
-      exchange.trace?.scoped('guardrail') ?? null,
-    );
-    Object.assign(call.attributes, exchange.attributes);
-    const unlisten = exchange.onClientGone(() => call.clientLeft());
-    try {
-      const outcome = step === null ? null : await step(call);
-      if (outcome?.kind === 'fail') throw new GuardFailure(outcome.refusal.message);
-      const refusal = sign === null ? null : await sign(call);
-      if (refusal !== null) throw new GuardFailure(refusal.message);
-    } finally {
-      unlisten();
-    }
   };
 }

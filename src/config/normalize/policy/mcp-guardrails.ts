@@ -1,3 +1,4 @@
+import type { BackendAuth } from '../../ir/policy/backend-auth.ts';
 import type { McpGuardPhase, McpGuardrails, McpProcessor } from '../../ir/policy/mcp-guardrails.ts';
 import type { BackendPolicies } from '../../ir/policy.ts';
 import type { Path } from '../../load/problem.ts';
@@ -30,7 +31,14 @@ function processor(
   place: Place,
 ): McpProcessor | undefined {
   const { methods, failureMode, metadata, requestHeaders } = specs.spec;
-  const service = policyService(context, specs, place);
+  const { backendAuth } = specs.policies;
+  if (backendAuth !== undefined && isInQuery(backendAuth))
+    context.report(
+      [...place.path, 'policies', 'backendAuth'],
+      'GW_CONFIG_CONFLICT',
+      'calls of gRPC have no query: credentials stand in headers',
+    );
+  const service = policyService(context, { ...specs, credentials: true }, place);
   return (
     service && {
       service,
@@ -43,6 +51,12 @@ function processor(
       },
     }
   );
+}
+
+function isInQuery({ main, credentials }: BackendAuth): boolean {
+  const locations = credentials.map(({ location }) => location);
+  if (main !== undefined && 'location' in main) locations.push(main.location);
+  return locations.some(({ kind }) => kind === 'queryParameter');
 }
 
 type Method = McpProcessor['methods'][number];

@@ -120,3 +120,19 @@ describe('the address of a server', () => {
     expect(JSON.stringify(found)).not.toContain('hidden');
   });
 });
+
+test.each([
+  ['backends: [{name: tools, mcp: {targets: [{name: a, stdio: {cmd: x}}]}}]', 'tools', 'MCP servers'],
+  [`mcp: {port: 3100, ${TARGETS}}`, 'mcp', 'MCP servers'],
+  ['backends: [{name: m, ai: {name: x, provider: {openAI: {model: y}}}}]', 'm', 'language models'],
+])('a TCP route cannot send connections to %s', async (backends, name, what) => {
+  const routes = `gateways: {default: {port: 80, protocol: TCP}}\ntcpRoutes: [{backends: [{backend: ${name}}]}]`;
+  const message = await messageOf(`${backends}\n${routes}`);
+  expect(message).toContain(`"${name}" stands for ${what}: a TCP route cannot send connections there`);
+});
+
+test('credentials of a processor stand in headers', async () => {
+  const query = 'policies: {backendAuth: {key: {value: k, location: {queryParameter: {name: q}}}}}';
+  const guard = `mcpGuardrails: {processors: [{kind: remote, host: "localhost:1", ${query}, methods: {"*": full}}]}`;
+  expect(await messageOf(`mcp: {${TARGETS}, policies: {${guard}}}`)).toContain('credentials stand in headers');
+});
