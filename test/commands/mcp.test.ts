@@ -3,7 +3,10 @@ import { createServer, request as httpRequest, type RequestListener, type Server
 import type { AddressInfo } from 'node:net';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { startGateway } from '../e2e/gateway.ts';
+import { IdentityProvider } from '../e2e/identity-provider.ts';
 import { startEverything, type RunningServer } from '../mcp/everything.ts';
+import { signer } from '../proxy/jwt/tokens.ts';
 import { gwctl } from './gwctl.ts';
 
 let server: RunningServer;
@@ -178,5 +181,28 @@ describe('a server behind a login', () => {
     });
     const { code, stdout } = await gwctl(['mcp', 'tools', '--url', `${at}/mcp`, '--token', 'good', '-o', 'name']);
     expect([code, stdout.includes('get-sum\n')]).toEqual([0, true]);
+  });
+
+  test('that is a gateway names its provider, and lets the owner of its token in', async () => {
+    const key = await signer('key');
+    const provider = await IdentityProvider.start(key);
+    const issuer = `${provider.origin}/tenant`;
+    provider.keysAt('/tenant/.well-known/jwks.json');
+    const gateway = await startGateway(`gateways: {default: {port: 80}}
+mcp:
+  targets: [{name: everything, mcp: {host: "${server.url}"}}]
+  policies: {mcpAuthentication: {issuer: "${issuer}", audiences: [api], resourceMetadata: {}}}
+`);
+    try {
+      const url = `http://127.0.0.1:${gateway.port(80)}/mcp`;
+      const without = await gwctl(['mcp', 'tools', '--url', url]);
+      expect([without.code, without.stderr]).toEqual([5, expect.stringContaining(`authorization server: ${issuer}\n`)]);
+      const token = await provider.token(issuer);
+      const { code, stdout } = await gwctl(['mcp', 'tools', '--url', url, '--token', token, '-o', 'name']);
+      expect([code, stdout.includes('get-sum\n')]).toEqual([0, true]);
+    } finally {
+      await gateway.close();
+      await provider.close();
+    }
   });
 });
