@@ -178,5 +178,7 @@ class Part implements CallSink {
 }
 
 export function isMethodNotFound(failure: TargetFailure): boolean {
-  return failure.kind === 'rpc' && failure.error.code === rpcCodes.methodNotFound;
+  // Servers of the modern versions say so with a status of HTTP.
+  const error = failure.kind === 'rpc' || failure.kind === 'http' ? failure.error : undefined;
+  return error?.code === rpcCodes.methodNotFound;
 }

@@ -1,4 +1,7 @@
-import type { RpcMessage, RpcRequest } from '../../message/message.ts';
+import { rpcCodes } from '../../message/codes.ts';
+import type { RpcFailure, RpcMessage, RpcRequest } from '../../message/message.ts';
+import { versionIn } from '../../message/meta.ts';
+import { eraOf, versionsOf } from '../../message/versions.ts';
 import type { ClientCall, McpSessions } from '../../session/contract.ts';
 import type { Calling, CallSink, TargetFailure } from '../../targets/contract.ts';
 import { discard, failureError } from '../refusals.ts';
@@ -19,6 +22,11 @@ export async function dispatch(stream: SseStream, said: Said): Promise<boolean> 
   const { message, call } = said;
   const session = await stream.session(said.sessions, call);
   if (session === null || stream.events.over) return false;
+  const requested = modernVersionOf(message);
+  if (message.kind === 'request' && requested !== null) {
+    stream.events.message({ kind: 'error', id: message.id, error: unsupported(requested) });
+    return true;
+  }
   // Neither notifications nor answers have an answer: there is no way to tell the client.
   if (message.kind !== 'request') session.post(message, call).then(discard, () => {});
   else {
@@ -27,6 +35,21 @@ export async function dispatch(stream: SseStream, said: Said): Promise<boolean> 
     feed(stream, new Answer(stream, message, initialized), (sink) => session.request(message, call, sink));
   }
   return true;
+}
+
+/**
+ * The version of a message that is newer than this transport; a handshake only proposes one. Clients of both generations
+ * begin with such a message: told in time, they go on with an older version.
+ */
+export function modernVersionOf(message: RpcMessage): string | null {
+  if (message.kind !== 'request' || message.method === 'initialize') return null;
+  const version = versionIn(message.method, message.params);
+  return version === null || eraOf(version) === 'legacy' ? null : version;
+}
+
+function unsupported(requested: string): RpcFailure {
+  const data = { supported: versionsOf('legacy'), requested };
+  return { code: rpcCodes.unsupportedVersion, message: 'Unsupported protocol version', data };
 }
 
 /** From now on, what targets say without being asked goes to the stream as well. */

@@ -13,7 +13,7 @@ import {
   methodNotAllowed,
   sessionUnknown,
 } from '../refusals.ts';
-import { dispatch } from './dispatch.ts';
+import { dispatch, modernVersionOf } from './dispatch.ts';
 import type { StreamRelay } from './relay.ts';
 import { streamIdOf, threadOf, type SseStream } from './streams.ts';
 
@@ -64,7 +64,9 @@ async function post(
   const read = await readMessage(exchange, options);
   if (read.kind === 'refused') return read.refusal;
   if (legacyVersionOf(request.headers) === undefined) return invalidVersionHeader;
-  const agreed = agreeVersion(request.headers, read);
+  // That the transport is too old for a message is told on the stream.
+  const tooNew = read.kind === 'message' && modernVersionOf(read.message) !== null;
+  const agreed = tooNew ? { ...read, version: null } : agreeVersion(request.headers, read);
   if (agreed.kind === 'refused') return agreed.refusal;
   const { message, version } = agreed;
   if (there.kind === 'here') {

@@ -50,7 +50,9 @@ describe('merged lists', () => {
 
   test('of targets that have no such things are empty', async () => {
     const none: Script = (seen) => seen.error(-32601, 'Method not found');
-    const on = session([new ScriptedTarget('a', none), new ScriptedTarget('b', none)]);
+    const error = { code: -32601, message: 'Method not found' };
+    const so: Script = (seen) => seen.fail({ kind: 'http', status: 404, response: null, message: 'status 404', error });
+    const on = session([new ScriptedTarget('a', none), new ScriptedTarget('b', so)]);
     expect(await answered(on, 'prompts/list')).toEqual({ prompts: [] });
   });
 

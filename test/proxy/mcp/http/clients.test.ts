@@ -233,6 +233,15 @@ describe('the SDK of both generations', () => {
     await gw.idle();
   });
 
+  test('asks for the modern version over server-sent events, and is told in time that these are older', async () => {
+    await using gw = await scripted();
+    const client = new BothClient(info, { versionNegotiation: { mode: 'auto' } });
+    await client.connect(new BothSse(sseUrl(gw)));
+    expect((await client.listTools()).tools).toMatchObject([tool]);
+    await client.close();
+    await gw.idle();
+  });
+
   test('speaks the modern version, without sessions', async () => {
     await using gw = await scripted();
     const client = new BothClient(info, { versionNegotiation: { mode: 'auto' } });
