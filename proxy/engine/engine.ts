@@ -386,10 +386,10 @@ interface McpPlace {
 /** Where configurations are only looked at. */
 function noMcpThread(): McpThread {
   return {
-    owner: { process: '0000000000000000', thread: 0 },
+    owner: { process: '0000000000000000', thread: 0, life: '00000000' },
     gateway: { name: 'gw', version: '' },
     environment: {},
-    peers: { meet: nobodyServes, onMet() {} },
+    peers: { count: 1, meet: nobodyServes, onMet() {} },
     records: new McpRecords(),
     runtime: nobodyServes,
     unattended: nobodyServes,

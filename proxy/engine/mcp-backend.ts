@@ -25,7 +25,7 @@ import { counted } from '../mcp/records/counted.ts';
 import type { McpRecords } from '../mcp/records/records.ts';
 import type { TargetRecord } from '../mcp/records/target-record.ts';
 import { BackendSessions, type KeptConversation } from '../mcp/session/sessions.ts';
-import { ThreadRelay } from '../mcp/session/relay/thread-relay.ts';
+import { type ThreadPeers, ThreadRelay } from '../mcp/session/relay/thread-relay.ts';
 import { SessionStore } from '../mcp/session/store.ts';
 import type { Target } from '../mcp/targets/contract.ts';
 import type { HttpCaller } from '../mcp/targets/http-caller.ts';
@@ -43,7 +43,6 @@ import type { Live } from '../resources/contract.ts';
 import type { PolicyContext, PolicyDeps } from '../policy/contract.ts';
 import { definitionKey } from '../policy/definition-key.ts';
 import type { Effective } from '../policy/effective.ts';
-import type { Peers } from '../supervisor/data-plane.ts';
 import type { BackendProgram } from './program.ts';
 import type { Envelope } from './refusal-response.ts';
 import { TargetCaller, type TargetCallerDeps } from './target-caller.ts';
@@ -52,7 +51,7 @@ import { TargetCaller, type TargetCallerDeps } from './target-caller.ts';
 export interface McpThread extends TargetCallerDeps {
   readonly owner: SessionOwner;
   readonly gateway: GatewayFacts;
-  readonly peers: Peers;
+  readonly peers: ThreadPeers;
   /** What the thread has seen of targets and sessions. */
   readonly records: McpRecords;
   /** Of the gateway's process. */
@@ -107,7 +106,7 @@ export class McpBackend {
       }),
       store: kept.store,
       relay,
-      backend: backend.key,
+      backend: kept.key,
       census: kept.census,
     });
     this.#options = {
@@ -115,7 +114,7 @@ export class McpBackend {
       clock: deps.clock,
       dnsRebindingProtection: backend.dnsRebindingProtection,
       streams: kept.streams,
-      relay: streamRelay(relay, { backend: backend.key, streams: kept.streams, sessions: this.#sessions }),
+      relay: streamRelay(relay, { backend: kept.key, streams: kept.streams, sessions: this.#sessions }),
     };
   }
 
@@ -133,10 +132,14 @@ export class McpBackend {
 }
 
 /** What outlives a reload that leaves the backend as it is. */
-function keptOf(backend: McpBackendSpec, { deps, sessions, thread }: McpCompiler) {
+function keptOf(backend: McpBackendSpec, compiler: McpCompiler) {
+  const { deps, sessions, thread } = compiler;
   const place = { phase: 'backend', source: backend.key, deps } as const;
-  const key = definitionKey('mcp', { backend, ttlMs: sessions.ttlMs }, place);
+  // Conversations go on as they were begun: what their connections are like belongs to what they are.
+  const connections = backend.targets.map((target) => connectionSpec(target, compiler));
+  const key = definitionKey('mcp', { backend, connections, ttlMs: sessions.ttlMs }, place);
   return {
+    key,
     store: deps.stores.get(
       `${key}/sessions`,
       () => new SessionStore<KeptConversation>({ clock: deps.clock, ttlMs: sessions.ttlMs, max: MAX_SESSIONS }),
@@ -238,6 +241,14 @@ function programOf(
       ? backends.member(target.key, at.target, own.values)
       : backends.resolve({ kind: 'reference', backend: at.backend }, own.values);
   return program(own, resolved);
+}
+
+/** All that says how a target is reached and asked. */
+function connectionSpec(target: McpTarget, { backends, effective }: McpCompiler): object | null {
+  const { server } = target;
+  if (server.kind === 'stdio') return null;
+  const at = server.at.kind === 'host' ? null : (backends.named(server.at.backend)?.backend ?? null);
+  return { at, policies: connectionOf(target, effective(target)).values };
 }
 
 /** Of the policies of a backend, those of its connections: the others are met once for each request of a client. */

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 import type { ConnectionFacts } from '../exchange/connection.ts';
 import { Exchange } from '../exchange/exchange.ts';
 import type { HttpRequest } from '../exchange/message.ts';
@@ -11,10 +13,18 @@ import type { Runtime } from './runtime.ts';
 /** What MCP backends are told of their data thread. */
 export function mcpThreadOf(init: DataPlaneInit, runtime: () => Runtime): McpThread {
   return {
-    owner: { process: processNameOf(init.shared.ticketSecret), thread: init.threadIndex },
+    owner: {
+      process: processNameOf(init.shared.ticketSecret),
+      thread: init.threadIndex,
+      life: randomBytes(4).toString('hex'),
+    },
     gateway: { name: 'gw', version: init.version },
     environment: process.env,
-    peers: init.peers,
+    peers: {
+      count: init.threadCount,
+      meet: (thread) => init.peers.meet(thread),
+      onMet: (listener) => init.peers.onMet(listener),
+    },
     records: new McpRecords(),
     runtime,
     unattended: (request: HttpRequest) => new Exchange(request, nobody, nowhere, null),

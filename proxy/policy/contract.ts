@@ -73,6 +73,8 @@ export interface Stores {
 
 /** A stored value that holds what has to be let go: open conversations, programs. */
 export interface LastingState {
+  /** A new engine is live, and asks for it. */
+  settled?(): void;
   /** The engine that is live does not ask for it; requests of earlier ones may still finish. May come more than once. */
   retired(): void;
   /** Nobody asks for it any more, or the thread ends; resolves when everything is let go. */

@@ -25,7 +25,10 @@ export class NamedStores implements Stores {
   /** A new engine is live. */
   settle(): void {
     for (const [key, { value, lastAsked }] of this.#entries) {
-      if (lastAsked >= this.#generation) continue;
+      if (lastAsked >= this.#generation) {
+        if (isLasting(value)) value.settled?.();
+        continue;
+      }
       if (isLasting(value)) value.retired();
       if (lastAsked < this.#generation - 1) this.#drop(key, value);
     }

@@ -140,14 +140,26 @@ export class FederatedSession implements McpSession, Members {
     return stream.start();
   }
 
-  async close(call: ClientCall | null): Promise<void> {
+  close(call: ClientCall | null): Promise<void> {
+    // What was begun elsewhere is ended too, though nothing may have been said to it from here.
+    const begunElsewhere = this.#states !== null || this.#connect !== null;
+    if (call !== null && begunElsewhere) for (const target of this.#connections.keys()) this.connection(target);
+    return this.#end((connection, target) =>
+      connection.close(call === null ? null : targetCall(this, target, call, forwarded(call))),
+    );
+  }
+
+  /** Nothing is left here of it; targets are told nothing where somebody else may go on. */
+  leave(): Promise<void> {
+    return this.#end((connection) => Promise.resolve(connection.leave()));
+  }
+
+  async #end(how: (connection: TargetConnection, target: number) => Promise<unknown>): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     for (const waiting of [...this.#waiting.values(), ...this.#streams]) stop(waiting);
     if (this.#kept) this.lists.clear();
-    const ends = this.#connections.map((connection, target) =>
-      connection?.close(call === null ? null : targetCall(this, target, call, forwarded(call))),
-    );
+    const ends = this.#connections.map((connection, target) => (connection === null ? null : how(connection, target)));
     // A target that cannot be told has forgotten, or will.
     await Promise.allSettled(ends);
   }

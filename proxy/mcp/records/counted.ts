@@ -45,6 +45,10 @@ class CountedConnection implements TargetConnection {
   close(call: TargetCall | null): Promise<TargetFailure | null> {
     return this.#connection.close(call);
   }
+
+  leave(): void {
+    this.#connection.leave();
+  }
 }
 
 /** One call under way; what it was about is only looked at with the answer. */

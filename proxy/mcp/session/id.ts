@@ -8,8 +8,10 @@ import type { TargetState } from '../targets/contract.ts';
 export interface SessionFacts {
   /** Of every target of the backend, by name. */
   readonly states: ReadonlyMap<string, TargetState>;
-  /** Only this thread has what the session needs (programs, event streams); null when any may go on with it. */
-  readonly owner: SessionOwner | null;
+  /** The data thread that began the session, and has it for as long as it lives; null in ids of earlier gateways. */
+  readonly home: SessionOwner | null;
+  /** Nobody else has what the session needs: programs, event streams. Otherwise another process may go on with it. */
+  readonly bound: boolean;
 }
 
 /** One data thread of one gateway process. */
@@ -17,7 +19,12 @@ export interface SessionOwner {
   /** See `process-name.ts`. */
   readonly process: string;
   readonly thread: number;
+  /** Tells a thread from the one that it was started instead of; eight hexadecimal digits. */
+  readonly life: string;
 }
+
+/** Where a session is begun. */
+export type Birthplace = Pick<SessionFacts, 'bound'> & { readonly home: SessionOwner };
 
 export interface SessionIdsOptions {
   /** 64 hexadecimal digits; undefined leaves ids readable, and forgeable. */
@@ -38,7 +45,7 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/;
 /** MCP allows visible ASCII in session ids; anything else could not stand in a header. */
 const UPSTREAM_SESSION = /^[\u0021-\u007e]{1,2048}$/;
 const PINNED = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]{2,45}\]):\d{1,5}$/;
-const OWNER = /^([0-9a-f]{16})\.(\d{1,4})$/;
+const OWNER = /^([0-9a-f]{16})\.(\d{1,4})\.([0-9a-f]{8})$/;
 
 /** Writes and reads the session ids of one backend. */
 export class SessionIds {
@@ -53,18 +60,20 @@ export class SessionIds {
     this.#bound = Buffer.from(`mcp session of ${backend}`);
   }
 
-  encode(states: ReadonlyMap<string, TargetState | null>, owner: SessionOwner | null): string {
+  encode(states: ReadonlyMap<string, TargetState | null>, born: Birthplace | null): string {
     const targets = this.#targets.map((name) => {
       const state = states.get(name);
       return { t: name, s: state?.session, b: state?.pinned };
     });
-    // What the targets gave makes the id unique; where they gave nothing, this does.
-    const unique = owner === null && targets.every(({ s }) => s !== undefined);
+    // What the targets gave makes the id unique, if they do as they should; where they gave nothing, this does.
+    const unique = born === null && targets.every(({ s }) => s !== undefined);
+    const home = born === null ? undefined : `${born.home.process}.${born.home.thread}.${born.home.life}`;
     const content = JSON.stringify({
       t: 'mcp',
       s: targets,
       r: unique ? undefined : randomUUID(),
-      o: owner === null ? undefined : `${owner.process}.${owner.thread}`,
+      o: born?.bound === true ? home : undefined,
+      h: born?.bound === false ? home : undefined,
     });
     return this.#key === null ? Buffer.from(content).toString('base64url') : this.#seal(content, this.#key);
   }
@@ -80,8 +89,9 @@ export class SessionIds {
     const value = parsed(content);
     if (value === null || value['t'] !== 'mcp' || !Array.isArray(value['s'])) return 'undecodable';
     const states = this.#statesOf(value['s']);
-    const owner = ownerOf(value['o']);
-    return states === null || owner === undefined ? 'unknown' : { states, owner };
+    const bound = value['o'] !== undefined;
+    const home = ownerOf(bound ? value['o'] : value['h']);
+    return states === null || home === undefined ? 'unknown' : { states, home, bound };
   }
 
   /** Null unless the entries are those of the targets: all of them by name or, in an older form, all by their order. */
@@ -149,6 +159,6 @@ function ownerOf(value: JsonValue | undefined): SessionOwner | null | undefined 
   if (value === undefined) return null;
   const parts = typeof value === 'string' ? OWNER.exec(value) : null;
   if (parts === null) return undefined;
-  const [, name = '', thread = ''] = parts;
-  return { process: name, thread: Number(thread) };
+  const [, name = '', thread = '', life = ''] = parts;
+  return { process: name, thread: Number(thread), life };
 }

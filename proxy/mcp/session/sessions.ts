@@ -7,8 +7,8 @@ import type { CallSink, Calling, TargetConnection, TargetFailure } from '../targ
 import type { ClientCall, McpSession, McpSessions } from './contract.ts';
 import { FollowedSession } from './followed.ts';
 import { LoneConversation } from './lone.ts';
-import type { SessionIds, SessionOwner } from './id.ts';
-import type { OwnedSession } from './relay/owned-sessions.ts';
+import type { SessionFacts, SessionIds } from './id.ts';
+import type { OwnedSession, OwnedStore } from './relay/owned-sessions.ts';
 import type { ThreadRelay } from './relay/thread-relay.ts';
 import type { SessionStore } from './store.ts';
 
@@ -18,7 +18,7 @@ export interface BackendSessionsOptions {
   readonly store: SessionStore<KeptConversation>;
   /** Of this data thread. */
   readonly relay: ThreadRelay;
-  /** Key of the backend. */
+  /** The definition of the backend; see `ThreadRelay.offer`. */
   readonly backend: string;
   /** Where open sessions are counted. */
   readonly census?: SessionsRecord | undefined;
@@ -30,6 +30,8 @@ export class BackendSessions implements McpSessions {
 
   constructor(options: BackendSessionsOptions) {
     this.#options = options;
+    const { relay, backend } = options;
+    relay.offer(backend, this.#offered());
   }
 
   get stateful(): boolean {
@@ -41,7 +43,8 @@ export class BackendSessions implements McpSessions {
     let opened: FederatedSession | null = null;
     const identify = (members: readonly MemberState[]): string => {
       const id = this.#idOf(members);
-      if (opened !== null) store.keep(id, new KeptConversation(opened, id, this.#kept(false)));
+      if (opened !== null)
+        store.keep(id, new KeptConversation(opened, this.#keeping({ id, begun: true, elsewhere: false })));
       return id;
     };
     const session = federation.open({ identify });
@@ -61,42 +64,72 @@ export class BackendSessions implements McpSessions {
     if (kept !== null) return new FollowedSession(kept.under(federation.plan));
     const facts = ids.decode(id);
     if (typeof facts === 'string') return facts;
-    // Programs and event streams are in the thread that began them.
-    if (facts.owner !== null) return this.#relayed(id, facts.owner);
-    const { states } = facts;
-    return this.#goOn(id, { states: federation.plan.targets.map(({ name }) => states.get(name) ?? null) });
+    const going = this.#goOn(id, facts);
+    return going === null ? 'unknown' : new FollowedSession(going);
   }
 
-  #relayed(id: string, owner: SessionOwner): McpSession | 'unknown' {
+  /** For other threads: they do not take part in a session of theirs, but in one that lives here. */
+  #offered(): OwnedStore {
+    const { ids, store } = this.#options;
+    return {
+      find: (id) => {
+        const kept = store.find(id);
+        if (kept !== null) return kept;
+        const facts = ids.decode(id);
+        return typeof facts === 'string' || !this.#livesHere(id, facts) ? null : this.#takeUp(id, facts);
+      },
+      hold: (id, what) => store.hold(id, what),
+      end: (id) => store.end(id),
+    };
+  }
+
+  /** What its home does not know any more has ended: it is begun anew nowhere. */
+  #goOn(id: string, facts: SessionFacts): KeptConversation | null {
+    if (this.#livesHere(id, facts)) return this.#takeUp(id, facts);
     const { relay, backend } = this.#options;
-    if (!relay.reaches(owner)) return 'unknown';
-    return this.#goOn(id, { connect: (target) => relay.connect(owner, { backend, session: id, target }) });
+    const thread = facts.home === null ? null : relay.placeOf(id, facts.home);
+    if (thread === null || thread === relay.self.thread) return null;
+    return this.#kept(id, { connect: (target) => relay.connect(thread, { backend, session: id, target }) });
   }
 
-  #goOn(id: string, parts: Partial<Pick<SessionParts, 'states' | 'connect'>>): McpSession | 'unknown' {
+  /** Whether this thread is the one that goes on with a session that it has not begun. */
+  #livesHere(id: string, { home }: SessionFacts): boolean {
+    return home === null || this.#options.relay.placeOf(id, home) === this.#options.relay.self.thread;
+  }
+
+  /** Another process, or an earlier life of this thread, has begun it. */
+  #takeUp(id: string, { states, bound }: SessionFacts): KeptConversation | null {
+    const { federation, store } = this.#options;
+    if (bound || store.hasEnded(id)) return null;
+    return this.#kept(id, { states: federation.plan.targets.map(({ name }) => states.get(name) ?? null) });
+  }
+
+  #kept(id: string, parts: Partial<Pick<SessionParts, 'states' | 'connect'>>): KeptConversation | null {
     const { federation, store } = this.#options;
     const session = federation.open({ id, ...parts });
-    if ('reason' in session) return 'unknown';
-    const kept = new KeptConversation(session, id, this.#kept(parts.connect !== undefined));
+    if ('reason' in session) return null;
+    const elsewhere = parts.connect !== undefined;
+    const kept = new KeptConversation(session, this.#keeping({ id, begun: false, elsewhere }));
     store.keep(id, kept);
-    return new FollowedSession(kept);
+    return kept;
   }
 
-  #kept(elsewhere: boolean): Keeping {
+  #keeping(of: Pick<Keeping, 'id' | 'begun' | 'elsewhere'>): Keeping {
     const { store, census } = this.#options;
-    return { store, census, elsewhere };
+    return { ...of, store, census };
   }
 
   #idOf(members: readonly MemberState[]): string {
-    const { ids, relay, backend, store } = this.#options;
+    const { ids, relay } = this.#options;
     const states = new Map(members.map(({ target, state }) => [target, state]));
-    if (members.every(({ state }) => state !== null)) return ids.encode(states, null);
-    relay.offer(backend, store);
-    return ids.encode(states, relay.self);
+    return ids.encode(states, { home: relay.self, bound: members.some(({ state }) => state === null) });
   }
 }
 
 interface Keeping extends Pick<BackendSessionsOptions, 'store' | 'census'> {
+  readonly id: string;
+  /** Here: it ends with the interest in it. Others may still use one that was begun elsewhere. */
+  readonly begun: boolean;
   /** Another thread has the session. */
   readonly elsewhere: boolean;
 }
@@ -107,13 +140,15 @@ export class KeptConversation implements McpSession, OwnedSession, OpenSession {
   readonly elsewhere: boolean;
   readonly #session: FederatedSession;
   readonly #store: SessionStore<KeptConversation>;
+  readonly #begun: boolean;
   readonly #census: SessionsRecord | undefined;
 
-  constructor(session: FederatedSession, id: string, { store, census, elsewhere }: Keeping) {
+  constructor(session: FederatedSession, { id, store, census, begun, elsewhere }: Keeping) {
     this.#session = session;
     this.id = id;
     this.elsewhere = elsewhere;
     this.#store = store;
+    this.#begun = begun;
     this.#census = census;
     census?.began(this);
   }
@@ -148,9 +183,15 @@ export class KeptConversation implements McpSession, OwnedSession, OpenSession {
 
   /** By the client, or, without a call, because nobody uses it any more. */
   close(call: ClientCall | null = null): Promise<void> {
-    if (call !== null) this.#store.remove(this.id);
     this.#census?.over(this, call !== null);
+    if (call !== null) this.#store.end(this.id);
+    else if (!this.#begun) return this.#session.leave();
     return this.#session.close(call);
+  }
+
+  leave(): void {
+    this.#census?.over(this, false);
+    void this.#session.leave();
   }
 
   #held(what: 'call' | 'stream', sink: CallSink, begin: (sink: CallSink) => Calling): Calling {

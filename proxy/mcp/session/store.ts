@@ -1,12 +1,16 @@
 import type { Clock } from '../../exchange/wait.ts';
 import type { LastingState } from '../../policy/contract.ts';
+import { EndedIds } from './ended-ids.ts';
 
-const REAP_MS = 30_000;
+const MOST_REAP_MS = 30_000;
+const LEAST_REAP_MS = 50;
 
 /** What a store keeps. */
 export interface KeptSession {
-  /** Nobody uses it any more, or its backend is gone: what it holds is let go. Must not throw. */
+  /** Nobody uses it any more, or its backend is gone: it ends. Must not throw. */
   close(): void;
+  /** The thread ends: what it holds here is let go, and somebody else may go on with it. Must not throw. */
+  leave(): void;
 }
 
 export interface SessionStoreOptions {
@@ -33,6 +37,8 @@ export class SessionStore<S extends KeptSession> implements LastingState {
   readonly #options: SessionStoreOptions;
   /** The one that was used last stands last. */
   readonly #entries = new Map<string, Entry<S>>();
+  readonly #ended = new EndedIds();
+  #retired = false;
   #unschedule: (() => void) | null = null;
 
   constructor(options: SessionStoreOptions) {
@@ -88,8 +94,24 @@ export class SessionStore<S extends KeptSession> implements LastingState {
     return entry?.session ?? null;
   }
 
+  /** Takes it out for good: its id stands for nothing any more. Closing it is the caller's business. */
+  end(id: string): S | null {
+    this.#ended.add(id);
+    return this.remove(id);
+  }
+
+  /** Whether it was ended, as far as that is remembered. */
+  hasEnded(id: string): boolean {
+    return this.#ended.has(id);
+  }
+
+  settled(): void {
+    this.#retired = false;
+  }
+
   /** The backend is gone, or is another one: calls under way may finish. */
   retired(): void {
+    this.#retired = true;
     for (const [id, entry] of this.#entries) {
       if (entry.calls === 0) this.#drop(id, entry);
       else entry.leaving = true;
@@ -99,7 +121,11 @@ export class SessionStore<S extends KeptSession> implements LastingState {
   close(): Promise<void> {
     this.#unschedule?.();
     this.#unschedule = null;
-    for (const [id, entry] of this.#entries) this.#drop(id, entry);
+    for (const { session } of this.#entries.values()) {
+      if (this.#retired) session.close();
+      else session.leave();
+    }
+    this.#entries.clear();
     return Promise.resolve();
   }
 
@@ -127,11 +153,14 @@ export class SessionStore<S extends KeptSession> implements LastingState {
   }
 
   #reapLater(): void {
-    this.#unschedule ??= this.#options.clock.schedule(() => {
-      this.#unschedule = null;
-      this.#reap();
-      if (this.#entries.size > 0) this.#reapLater();
-    }, REAP_MS);
+    this.#unschedule ??= this.#options.clock.schedule(
+      () => {
+        this.#unschedule = null;
+        this.#reap();
+        if (this.#entries.size > 0) this.#reapLater();
+      },
+      Math.max(LEAST_REAP_MS, Math.min(MOST_REAP_MS, this.#options.ttlMs / 2)),
+    );
   }
 
   #reap(): void {

@@ -75,6 +75,11 @@ export interface TargetConnection {
   listen(call: TargetCall, sink: CallSink): Calling;
   /** Ends the conversation. `call` is null when no client waits (an idle session). */
   close(call: TargetCall | null): Promise<TargetFailure | null>;
+  /**
+   * Lets go of what it holds here. The target is told nothing where somebody else may go on with the conversation; where nobody
+   * can, it is closed.
+   */
+  leave(): void;
   /** What another data thread, or another replica, needs to go on with the conversation; null when only this thread can. */
   readonly state: TargetState | null;
 }

@@ -60,6 +60,10 @@ class TracedConnection implements TargetConnection {
     return this.#begin(call.trace, { kind: 'end', message: null, call }).settled(this.#connection.close(call));
   }
 
+  leave(): void {
+    this.#connection.leave();
+  }
+
   #begin(trace: Recorder, { kind, message, call }: Telling): MessageTrace {
     const side = {
       target: this.#target,

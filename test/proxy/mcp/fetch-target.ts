@@ -40,6 +40,10 @@ class FetchConnection implements TargetConnection {
     return { cancel() {}, pause() {}, resume() {} };
   }
 
+  leave(): void {
+    void this.close();
+  }
+
   async close(): Promise<null> {
     return null;
   }

@@ -47,6 +47,10 @@ class SdkConnection implements TargetConnection {
     this.#ready = server.connect(this.#wire);
   }
 
+  leave(): void {
+    void this.close();
+  }
+
   async close(): Promise<null> {
     await this.#wire.close();
     return null;

@@ -20,7 +20,7 @@ export interface StreamRelay {
 }
 
 export interface Streaming {
-  /** Key of the backend. */
+  /** The definition of the backend. */
   readonly backend: string;
   readonly streams: SseStreams;
   readonly sessions: McpSessions;
@@ -33,8 +33,7 @@ export function streamRelay(relay: ThreadRelay, { backend, streams, sessions }: 
   return {
     thread: relay.self.thread,
     send(message, call, { thread, id }) {
-      const owner = { ...relay.self, thread };
-      const stream: TargetConnection | null = relay.connect(owner, { backend: place, session: id, target: '' });
+      const stream: TargetConnection | null = relay.connect(thread, { backend: place, session: id, target: '' });
       if (stream === null || thread === relay.self.thread) return Promise.resolve(forgotten);
       if (message.kind !== 'request') return stream.post(message, call);
       return new Promise((resolve) => stream.request(message, call, { onMessage() {}, onEnd: resolve }));
@@ -48,10 +47,12 @@ function offered(streams: SseStreams, sessions: McpSessions): OwnedStore {
   return {
     find(id) {
       const stream = streams.find(id);
-      return stream === undefined ? null : { close() {}, connection: () => new OfferedStream(stream, sessions) };
+      return stream === undefined
+        ? null
+        : { close() {}, leave() {}, connection: () => new OfferedStream(stream, sessions) };
     },
     hold: () => () => {},
-    remove: () => null,
+    end: () => null,
   };
 }
 
@@ -88,6 +89,8 @@ class OfferedStream implements TargetConnection {
   close(): Promise<null> {
     return Promise.resolve(null);
   }
+
+  leave(): void {}
 
   async #take(message: RpcMessage, { exchange, version }: TargetCall): Promise<TargetFailure | null> {
     const call: ClientCall = { exchange, era: 'legacy', version };

@@ -1,10 +1,10 @@
 import type { TraceEvent } from '../../../../src/admin/protocol/trace-event.ts';
-import type { TargetFailure } from '../../targets/contract.ts';
 import type { RelayedCall } from './relayed-call.ts';
+import type { SentFailure } from './sent-failure.ts';
 
 /** One conversation of one session in its owner. */
 export interface Place {
-  /** Key of the backend. */
+  /** Definition of the backend; see `ThreadRelay.offer`. */
   readonly backend: string;
   /** The session's id, as its client has it. */
   readonly session: string;
@@ -29,8 +29,9 @@ export type ToOwner =
 
 /** What the owner says of one of these, by its id; of the call itself nothing comes after `end`. */
 export type FromOwner =
+  | { readonly kind: 'open'; readonly id: number }
   | { readonly kind: 'message'; readonly id: number; readonly text: string }
-  | { readonly kind: 'end'; readonly id: number; readonly failure: TargetFailure | null }
+  | { readonly kind: 'end'; readonly id: number; readonly failure: SentFailure | null }
   /** For the trace of the request that asked; may come when the rest has ended, up to `traced`. */
   | { readonly kind: 'trace'; readonly id: number; readonly event: TraceEvent }
   | { readonly kind: 'traced'; readonly id: number };
@@ -44,11 +45,4 @@ export interface Way<Out, In> {
   close(): void;
 }
 
-/** A failure as it can be sent: an answer of HTTP stays behind, as its body is a stream of the other thread. */
-export function sendable(failure: TargetFailure | null): TargetFailure | null {
-  if (failure?.kind !== 'http') return failure;
-  failure.response?.body.cancel();
-  return { ...failure, response: null };
-}
-
-export const gone: TargetFailure = { kind: 'forgotten', message: 'the thread that had the session has ended' };
+export const gone = { kind: 'forgotten', message: 'the thread that had the session knows it no more' } as const;

@@ -4,9 +4,10 @@ import { messageOf } from '../../../../src/shared/errors.ts';
 import type { RpcMessage } from '../../message/message.ts';
 import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure } from '../../targets/contract.ts';
 import type { KeptSession, SessionStore } from '../store.ts';
-import { type FromOwner, gone, type Place, sendable, type ToOwner, type Way } from './messages.ts';
+import { type FromOwner, gone, type Place, type ToOwner, type Way } from './messages.ts';
 import { arrived } from './relayed-call.ts';
 import { RelayedTrace } from './relayed-trace.ts';
+import { bodyOf, sent } from './sent-failure.ts';
 
 /** A session that other threads may go on with. */
 export interface OwnedSession extends KeptSession {
@@ -15,16 +16,24 @@ export interface OwnedSession extends KeptSession {
 }
 
 /** What of a store the relay needs. */
-export type OwnedStore = Pick<SessionStore<OwnedSession>, 'find' | 'hold' | 'remove'>;
+export type OwnedStore = Pick<SessionStore<OwnedSession>, 'find' | 'hold' | 'end'>;
 
 /** Serves what other threads ask of sessions that live in this one. */
 export class OwnedSessions {
   readonly #stores = new Map<string, OwnedStore>();
+  readonly #offered = new Map<string, OwnedStore>();
   readonly #ways = new Set<Way<FromOwner, ToOwner>>();
 
-  /** The sessions of a backend, by its key; those of an earlier definition are forgotten. */
+  /** The sessions of a backend, by its definition, for when its configuration is live. */
   offer(backend: string, store: OwnedStore): void {
-    this.#stores.set(backend, store);
+    this.#offered.set(backend, store);
+  }
+
+  /** What has been offered since the last time is all there is. */
+  settle(): void {
+    this.#stores.clear();
+    for (const [backend, store] of this.#offered) this.#stores.set(backend, store);
+    this.#offered.clear();
   }
 
   /** Another thread has opened a way. */
@@ -113,6 +122,7 @@ class Visitor {
     let ended = false;
     const release = this.#stores.get(at.backend)?.hold(at.session, what) ?? (() => {});
     const calling = start({
+      onOpen: () => this.#way.postMessage({ kind: 'open', id }),
       onMessage: (message: RpcMessage) => this.#way.postMessage({ kind: 'message', id, text: writeMessage(message) }),
       onEnd: (failure) => {
         ended = true;
@@ -135,11 +145,24 @@ class Visitor {
   /** The client has ended the session, not this conversation alone. */
   async #close(id: number, at: Place, close: () => Promise<TargetFailure | null>): Promise<void> {
     await this.#settle(id, close());
-    this.#stores.get(at.backend)?.remove(at.session)?.close();
+    this.#stores.get(at.backend)?.end(at.session)?.close();
   }
 
   #end(id: number, failure: TargetFailure | null): void {
-    this.#way.postMessage({ kind: 'end', id, failure: sendable(failure) });
+    const response = bodyOf(failure);
+    if (response === null) void this.#sendEnd(id, failure);
+    else {
+      // Its body may be slow: whoever leaves meanwhile ends it.
+      const reading = { cancel: () => response.body.cancel(), pause() {}, resume() {} };
+      this.#calls.set(id, { calling: reading, release() {} });
+      void this.#sendEnd(id, failure);
+    }
+  }
+
+  async #sendEnd(id: number, failure: TargetFailure | null): Promise<void> {
+    const told = failure?.kind === 'http' ? await sent(failure) : failure;
+    this.#calls.delete(id);
+    this.#way.postMessage({ kind: 'end', id, failure: told });
     this.#told(id);
   }
 

@@ -2,6 +2,7 @@ import { parseMessage } from '../../message/parse.ts';
 import type { Recorder } from '../../../telemetry/recorder.ts';
 import type { CallSink, Calling } from '../../targets/contract.ts';
 import { type FromOwner, gone, type ToOwner, type Way } from './messages.ts';
+import { received } from './sent-failure.ts';
 
 interface Traced {
   readonly trace: Recorder;
@@ -70,7 +71,11 @@ export class OwnerWay {
     if (sink === undefined) return;
     if (message.kind === 'end') {
       this.#calls.delete(message.id);
-      sink.onEnd(message.failure);
+      sink.onEnd(received(message.failure));
+      return;
+    }
+    if (message.kind === 'open') {
+      sink.onOpen?.();
       return;
     }
     const parsed = parseMessage(message.text);

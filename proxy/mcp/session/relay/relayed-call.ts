@@ -1,5 +1,5 @@
 import { Secret } from '../../../../src/shared/secret.ts';
-import type { Attributes } from '../../../exchange/attributes.ts';
+import type { Attributes, VerifiedApiKey } from '../../../exchange/attributes.ts';
 import { emptyBody } from '../../../exchange/body.ts';
 import type { ConnectionFacts } from '../../../exchange/connection.ts';
 import { Exchange } from '../../../exchange/exchange.ts';
@@ -19,6 +19,7 @@ export interface RelayedCall {
   readonly requestHeaders: RelayedHeaders;
   readonly connection: ConnectionFacts;
   readonly jwt: { readonly claims: unknown; readonly rawToken: string } | null;
+  readonly apiKey: (Omit<VerifiedApiKey, 'key'> & { readonly key: string }) | null;
   readonly known: Pick<Attributes, 'basicAuth' | 'extauthz' | 'extproc' | 'mcpGuardrails'>;
 }
 
@@ -30,7 +31,7 @@ export interface RelayedHeaders {
 export function relayed({ exchange, trace, headers, version }: TargetCall): RelayedCall {
   const { request, connection, attributes } = exchange;
   const { method, scheme, authority, target, version: httpVersion, upgrade, headers: requestHeaders } = request;
-  const { jwt, basicAuth, extauthz, extproc, mcpGuardrails } = attributes;
+  const { jwt, apiKey, basicAuth, extauthz, extproc, mcpGuardrails } = attributes;
   return {
     version,
     trace: (trace ?? exchange.trace)?.place ?? null,
@@ -39,6 +40,7 @@ export function relayed({ exchange, trace, headers, version }: TargetCall): Rela
     requestHeaders: { names: requestHeaders.names, values: requestHeaders.values },
     connection,
     jwt: jwt === null ? null : { claims: jwt.claims, rawToken: jwt.rawToken.reveal() },
+    apiKey: apiKey === null ? null : { ...apiKey, key: apiKey.key.reveal() },
     known: { basicAuth, extauthz, extproc, mcpGuardrails },
   };
 }
@@ -62,9 +64,10 @@ export function arrived(call: RelayedCall, trace: Recorder | null): TargetCall {
     // `as`: claims were an object when they left.
     exchange.attributes.jwt = { claims: claims as never, rawToken: new Secret(rawToken) };
   }
+  if (call.apiKey !== null) exchange.attributes.apiKey = { ...call.apiKey, key: new Secret(call.apiKey.key) };
   return { exchange, trace, headers: headersOf(call.headers), version: call.version };
 }
 
-function headersOf({ names, values }: RelayedHeaders): Headers {
+export function headersOf({ names, values }: RelayedHeaders): Headers {
   return new Headers([...names], [...values]);
 }

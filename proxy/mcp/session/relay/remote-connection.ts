@@ -44,6 +44,9 @@ export class RemoteConnection implements TargetConnection {
     return failure?.kind === 'forgotten' ? null : failure;
   }
 
+  /** The session goes on where it is. */
+  leave(): void {}
+
   #say(way: OwnerWay, text: string, { call, sink }: { readonly call: TargetCall; readonly sink: CallSink }): Calling {
     const trace = this.#watched(call);
     return way.call((id) => ({ kind: 'say', id, at: this.#at, text, call: relayed(call) }), sink, trace);

@@ -61,6 +61,8 @@ export class PeerSession implements TargetConnection {
   #hello: Hello;
   /** The client's own `initialize` is what the target has heard. */
   #introduced: boolean;
+  /** The session was begun elsewhere: what its client is and had asked for is not known here. */
+  #stranger: boolean;
   #level: RpcRequest | null = null;
   readonly #subscriptions = new Map<string, RpcRequest>();
 
@@ -72,6 +74,7 @@ export class PeerSession implements TargetConnection {
     const resumed = parts.state?.session !== undefined;
     this.#peer = resumed ? { kind: 'peer', era: 'legacy', version: '', told: null } : null;
     this.#introduced = resumed;
+    this.#stranger = resumed;
     this.#hello = { clientInfo: { ...parts.options.identity }, capabilities: {}, version: LATEST_LEGACY_VERSION };
   }
 
@@ -113,6 +116,11 @@ export class PeerSession implements TargetConnection {
     const peer = this.#peer;
     this.#peer = null;
     return this.#connection.close(call === null || peer === null ? call : inVersion(call, peer));
+  }
+
+  leave(): void {
+    this.#opening?.cancel();
+    this.#connection.leave();
   }
 
   #go(errand: Errand): void {
@@ -218,6 +226,10 @@ export class PeerSession implements TargetConnection {
       return;
     }
     dropped(failure);
+    if (this.#stranger) {
+      errand.relay.onEnd(unrestorable);
+      return;
+    }
     if (this.#peer === peer) this.#peer = null;
     this.#go({ ...errand, retried: true });
   }
@@ -256,6 +268,10 @@ export class PeerSession implements TargetConnection {
       return;
     }
     dropped(failure);
+    if (this.#stranger) {
+      relay.onEnd(unrestorable);
+      return;
+    }
     if (this.#peer === peer) this.#peer = null;
     this.#listen(call, relay, true);
   }
@@ -269,6 +285,7 @@ export class PeerSession implements TargetConnection {
     const { name, knowledge, options } = this.#parts;
     this.#hello = helloOf(message.params, options.answers);
     this.#introduced = false;
+    this.#stranger = false;
     this.#peer = null;
     introduce({
       name,
@@ -335,6 +352,12 @@ export class PeerSession implements TargetConnection {
     else if (message.method === 'resources/unsubscribe') this.#subscriptions.delete(uri);
   }
 }
+
+/** Its client would talk to a session that is not the one that it knows: it has to begin anew. */
+const unrestorable: TargetFailure = {
+  kind: 'forgotten',
+  message: 'the target knows the session no more, and what it was like is not known here',
+};
 
 function eraFor(call: TargetCall): Era {
   return call.version === null ? 'legacy' : eraOf(call.version);

@@ -75,6 +75,8 @@ class OpenApiConnection implements TargetConnection {
     return Promise.resolve(null);
   }
 
+  leave(): void {}
+
   /** What needs no call: a result, a text that says what is wrong with the parameters, or null for an unknown method. */
   #local(method: string, params: JsonObject): JsonObject | string | null {
     switch (method) {

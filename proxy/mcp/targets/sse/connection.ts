@@ -78,6 +78,10 @@ export class SseConnection implements TargetConnection {
     };
   }
 
+  leave(): void {
+    void this.close();
+  }
+
   close(): Promise<TargetFailure | null> {
     this.#stream?.end(broken('the conversation is over'));
     this.#ended = true;

@@ -89,6 +89,10 @@ export class StdioConnection implements TargetConnection {
     return calling(outlet, () => this.#audience.leave(outlet));
   }
 
+  leave(): void {
+    void this.close();
+  }
+
   /** The program is asked to end; nobody waits until it has. */
   close(): Promise<null> {
     this.#closed = true;

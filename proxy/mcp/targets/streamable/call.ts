@@ -15,6 +15,8 @@ const RESUME_AFTER_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
 /** How long a stream may go on behind its answer before its connection is given up. */
 const LINGER_MS = 1000;
+/** How long a target may take to answer a handshake that nobody waits for any more. */
+const LATE_MS = 5000;
 
 /** One request on its way, its answer as JSON or as a stream that may be resumed. */
 export class StreamableCall implements Calling {
@@ -27,6 +29,8 @@ export class StreamableCall implements Calling {
   #reader: EventReader | null = null;
   #paused = false;
   #over = false;
+  /** The head of the answer is there. */
+  #answered = false;
   #lastEventId: string | null = null;
   #retryMs = RESUME_AFTER_MS;
   #resumptions = 0;
@@ -65,7 +69,13 @@ export class StreamableCall implements Calling {
     if (this.#over) return;
     this.#finish();
     this.#reader?.cancel();
-    this.#http?.cancel();
+    // The target may have begun a session by now: its id is waited for, so that it can be ended.
+    if (isInitialize(this.#message) && !this.#answered) this.#unschedule = this.#later(() => this.#http?.cancel());
+    else this.#http?.cancel();
+  }
+
+  #later(work: () => void): () => void {
+    return this.#conversation.options.clock.schedule(work, LATE_MS);
   }
 
   /** Ends it before there is an answer. */
@@ -86,8 +96,11 @@ export class StreamableCall implements Calling {
   }
 
   #headed(outcome: HttpAnswer | TargetFailure): void {
+    const begins = isInitialize(this.#message);
     if (this.#over) {
-      discard(outcome);
+      this.#unschedule?.();
+      if (begins && outcome.kind === 'answer') this.#conversation.unwanted(outcome, this.#call);
+      else discard(outcome);
       return;
     }
     if (outcome.kind !== 'answer') {
@@ -95,7 +108,9 @@ export class StreamableCall implements Calling {
       return;
     }
     const { response } = outcome;
-    const fault = this.#conversation.heard(outcome, isInitialize(this.#message));
+    this.#answered = true;
+    if (!begins) this.#conversation.heard(outcome);
+    const fault = begins ? this.#conversation.begun(outcome, this.#call) : null;
     if (fault !== null) this.#refuse(response, fault);
     else if (!succeeded(response)) this.#fail(this.#conversation.failureOf(response, this.#sentSession));
     else if (response.status === 202 || response.status === 204) this.#refuse(response, noAnswer());

@@ -46,7 +46,7 @@ export class StreamableConnection implements TargetConnection {
     cancelled?.end(null);
     if (outcome.kind !== 'answer') return outcome;
     const { response } = outcome;
-    this.#conversation.heard(outcome, false);
+    this.#conversation.heard(outcome);
     if (!succeeded(response)) return this.#conversation.failureOf(response, session);
     response.body.cancel();
     return null;
@@ -62,11 +62,17 @@ export class StreamableConnection implements TargetConnection {
     return stream;
   }
 
-  async close(call: TargetCall | null): Promise<TargetFailure | null> {
+  leave(): void {
     for (const each of [...this.#calls.values(), ...this.#streams]) each.end(broken('the conversation is over'));
+  }
+
+  async close(call: TargetCall | null): Promise<TargetFailure | null> {
+    this.leave();
     if (this.#conversation.session === undefined) return null;
-    const outcome = await this.#conversation.delete(call).outcome;
+    const { outcome: told } = this.#conversation.delete(call);
+    // Whoever closes it again meanwhile has nothing more to say.
     this.#conversation.forget();
+    const outcome = await told;
     if (outcome.kind !== 'answer') return outcome;
     const { response } = outcome;
     // Gone already, or ended by the target alone.

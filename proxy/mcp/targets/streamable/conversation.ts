@@ -3,7 +3,7 @@ import type { HttpResponse } from '../../../exchange/message.ts';
 import type { Clock } from '../../../exchange/wait.ts';
 import type { RpcMessage } from '../../message/message.ts';
 import type { TargetCall, TargetFailure, TargetState } from '../contract.ts';
-import { broken, httpFailure, succeeded } from '../http-failures.ts';
+import { broken, discard, httpFailure, succeeded } from '../http-failures.ts';
 import type { HttpAnswer, HttpCaller, HttpCalling } from '../http-caller.ts';
 import { METHOD_HEADER, NAME_HEADER, setRoutingHeaders } from '../../message/routing-headers.ts';
 import { eraOf } from '../../message/versions.ts';
@@ -40,6 +40,8 @@ export class Conversation {
   readonly options: StreamableOptions;
   #session: string | undefined;
   #pinned: string | undefined;
+  /** The last session that the target did not know. */
+  #lost: string | undefined;
 
   constructor(options: StreamableOptions, state: TargetState | null) {
     this.options = options;
@@ -62,12 +64,12 @@ export class Conversation {
   }
 
   post(message: RpcMessage, call: TargetCall, lasting = false): HttpCalling {
-    // A session that begins may do so elsewhere.
-    if (isInitialize(message)) this.#pinned = undefined;
     const headers = this.#headers(call, message);
     headers.set('accept', 'application/json, text/event-stream');
     headers.set('content-type', 'application/json');
-    return this.#send('POST', headers, { body: Buffer.from(writeMessage(message)), call, lasting });
+    // A session that begins may do so elsewhere.
+    const pinned = isInitialize(message) ? null : undefined;
+    return this.#send('POST', headers, { body: Buffer.from(writeMessage(message)), call, lasting, pinned });
   }
 
   /** Opens a stream, or goes on with one behind an event. */
@@ -82,21 +84,43 @@ export class Conversation {
     return this.#send('DELETE', this.#headers(call, null), { body: null, call, lasting: true });
   }
 
-  /** Takes what the head of an answer tells about the conversation. Null where the session id is none. */
-  heard(answer: HttpAnswer, initializing: boolean): TargetFailure | null {
+  /** Takes what the head of an answer to anything but a handshake tells about the conversation. */
+  heard(answer: HttpAnswer): void {
     this.#pinned ??= answer.pinned;
-    if (!initializing || !succeeded(answer.response)) return null;
+  }
+
+  /** Takes what the head of the answer to a handshake tells. Null where the session id is none. */
+  begun(answer: HttpAnswer, call: TargetCall): TargetFailure | null {
+    if (!succeeded(answer.response)) return null;
     const session = answer.response.headers.get('mcp-session-id');
     if (session !== undefined && !VISIBLE.test(session))
       return broken('its session id has characters that no header may have');
+    const before = this.#session;
+    // A client may say `initialize` twice: the session that it had then is nobody's.
+    if (before !== undefined && before !== this.#lost && before !== session) this.#end(this.delete(call));
     this.#session = session;
+    this.#pinned = answer.pinned;
     return null;
+  }
+
+  /** The answer to a handshake that nobody waits for any more: what it has begun is ended. */
+  unwanted(answer: HttpAnswer, call: TargetCall): void {
+    const session = succeeded(answer.response) ? answer.response.headers.get('mcp-session-id') : undefined;
+    discard(answer);
+    if (session === undefined || !VISIBLE.test(session)) return;
+    const other = new Conversation(this.options, { session, pinned: answer.pinned });
+    this.#end(other.delete(call));
+  }
+
+  #end(told: HttpCalling): void {
+    void told.outcome.then(discard);
   }
 
   /** What a status that is no success says. The body is for whoever gets the failure. */
   failureOf(response: HttpResponse, session: string | undefined): TargetFailure {
     if (response.status !== 404 || session === undefined) return httpFailure(response);
     response.body.cancel();
+    this.#lost = session;
     return { kind: 'forgotten', message: 'the target knows the session no more' };
   }
 
@@ -111,15 +135,20 @@ export class Conversation {
     return headers;
   }
 
-  #send(
-    method: 'GET' | 'POST' | 'DELETE',
-    headers: Headers,
-    rest: { body: Uint8Array | null; call: TargetCall | null; lasting: boolean },
-  ): HttpCalling {
+  #send(method: 'GET' | 'POST' | 'DELETE', headers: Headers, rest: Sending): HttpCalling {
     const { body, call, lasting } = rest;
+    const pinned = rest.pinned === null ? undefined : this.#pinned;
     const { caller, path } = this.options;
-    return caller.send({ method, target: path, headers, body, lasting, pinned: this.#pinned }, call);
+    return caller.send({ method, target: path, headers, body, lasting, pinned }, call);
   }
+}
+
+interface Sending {
+  readonly body: Uint8Array | null;
+  readonly call: TargetCall | null;
+  readonly lasting: boolean;
+  /** Null leaves the choice of the endpoint to the balancer. */
+  readonly pinned?: null | undefined;
 }
 
 export function isInitialize(message: RpcMessage | null): boolean {

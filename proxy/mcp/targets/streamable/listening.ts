@@ -72,7 +72,7 @@ export class Listening implements Calling {
       this.#again(outcome);
       return;
     }
-    this.#conversation.heard(outcome, false);
+    this.#conversation.heard(outcome);
     const { response } = outcome;
     if (!succeeded(response)) this.#fail(this.#refusalOf(response, session));
     else this.#read(response);

@@ -70,6 +70,7 @@ export class ScriptedTarget implements Target {
         this.closed++;
         return null;
       },
+      leave: () => {},
     };
   }
 }

@@ -194,7 +194,7 @@ function threads(count: number): ThreadRelay[] {
       },
       onMet: (listener) => void met[thread]?.push(listener),
     };
-    return new ThreadRelay({ process: 'p', thread }, peers);
+    return new ThreadRelay({ process: 'p', thread, life: '1' }, { ...peers, count });
   });
 }
 
@@ -209,6 +209,7 @@ describe('the older transport in several threads', () => {
       }),
     );
     if (one === undefined || other === undefined) throw new Error('no threads');
+    for (const relay of relays) relay.settled();
     await using _one = one;
     await using _other = other;
     one.session.onRequest = ({ id, method }, sink) => sink.onMessage({ kind: 'result', id, result: { of: method } });

@@ -12,7 +12,8 @@ const KEY = '0123456789abcdef'.repeat(4);
 const key = new Secret(KEY);
 const plain = new SessionIds({ key: undefined, backend: '/mcp', targets: ['a', 'b'] });
 const sealed = new SessionIds({ key, backend: '/mcp', targets: ['a', 'b'] });
-const owner = { process: '0123456789abcdef', thread: 3 };
+const home = { process: '0123456789abcdef', thread: 3, life: 'aaaabbbb' };
+const born = { home, bound: true };
 const states = (a: TargetState | null, b: TargetState | null): ReadonlyMap<string, TargetState | null> =>
   new Map([
     ['a', a],
@@ -32,18 +33,20 @@ describe('an id without a key', () => {
         { t: 'b', s: 'y' },
       ],
     });
-    expect(plain.decode(id)).toEqual({ states: both, owner: null });
+    expect(plain.decode(id)).toEqual({ states: both, home: null, bound: false });
   });
 
-  test('is random where a target gave no session, or a thread owns it', () => {
+  test('is random where a target gave no session, or a thread has it', () => {
     const without = plain.encode(states({ session: 'x' }, null), null);
     expect(JSON.parse(Buffer.from(without, 'base64url').toString())).toMatchObject({
       r: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
     expect(plain.encode(states({ session: 'x' }, null), null)).not.toBe(without);
-    const owned = plain.encode(both, owner);
-    expect(plain.encode(both, owner)).not.toBe(owned);
-    expect(plain.decode(owned)).toEqual({ states: both, owner });
+    for (const bound of [true, false]) {
+      const owned = plain.encode(both, { home, bound });
+      expect(plain.encode(both, { home, bound })).not.toBe(owned);
+      expect(plain.decode(owned)).toEqual({ states: both, home, bound });
+    }
   });
 
   test.each([
@@ -55,6 +58,7 @@ describe('an id without a key', () => {
     ['a session that breaks headers', { t: 'mcp', s: [{ t: 'a', s: 'x\r\ny: z' }, { t: 'b' }] }],
     ['an address that is none', { t: 'mcp', s: [{ t: 'a', b: 'evil.example:80' }, { t: 'b' }] }],
     ['an owner that is none', { t: 'mcp', s: [{ t: 'a' }, { t: 'b' }], o: '../1' }],
+    ['a home that is none', { t: 'mcp', s: [{ t: 'a' }, { t: 'b' }], h: 7 }],
     ['entries that are none', { t: 'mcp', s: [1, null] }],
   ])('with %s is unknown', (_what, content) => {
     expect(plain.decode(idOf(content))).toBe('unknown');
@@ -90,22 +94,22 @@ describe('an id without a key', () => {
 
 describe('an id with a key', () => {
   test('is nonce, content and tag', () => {
-    const id = sealed.encode(both, owner);
+    const id = sealed.encode(both, born);
     const bytes = Buffer.from(id, 'base64');
     expect(bytes.toString('base64')).toBe(id);
     const decipher = createDecipheriv('aes-256-gcm', Buffer.from(KEY, 'hex'), bytes.subarray(0, 12));
     decipher.setAAD(Buffer.from('mcp session of /mcp'));
     decipher.setAuthTag(bytes.subarray(-16));
     const content = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString();
-    expect(JSON.parse(content)).toMatchObject({ t: 'mcp', o: '0123456789abcdef.3' });
-    expect(sealed.decode(id)).toEqual({ states: both, owner });
-    expect(sealed.encode(both, owner)).not.toBe(id);
+    expect(JSON.parse(content)).toMatchObject({ t: 'mcp', o: '0123456789abcdef.3.aaaabbbb' });
+    expect(sealed.decode(id)).toEqual({ states: both, ...born });
+    expect(sealed.encode(both, born)).not.toBe(id);
   });
 
   test('opens in every replica with the key, and for no other backend, key or targets', () => {
     const id = sealed.encode(both, null);
     const same = { key, backend: '/mcp', targets: ['b', 'a'] };
-    expect(new SessionIds(same).decode(id)).toMatchObject({ owner: null });
+    expect(new SessionIds(same).decode(id)).toMatchObject({ home: null });
     expect(new SessionIds({ ...same, backend: '/other' }).decode(id)).toBe('unknown');
     expect(new SessionIds({ ...same, key: new Secret('f'.repeat(64)) }).decode(id)).toBe('unknown');
     expect(new SessionIds({ ...same, targets: ['a'] }).decode(id)).toBe('unknown');

@@ -11,6 +11,8 @@ import { SessionStore } from '../../../../proxy/mcp/session/store.ts';
 import type { CallSink, TargetCall, TargetConnection } from '../../../../proxy/mcp/targets/contract.ts';
 import { isJsonObject } from '../../../../src/shared/json.ts';
 import { Heard, request, targetCall } from '../targets/stdio/world.ts';
+import { BufferedBody } from '../../../../proxy/exchange/body.ts';
+import { collect, type Collected } from '../../../../proxy/exchange/collect.ts';
 import { ManualClock } from './manual-clock.ts';
 
 interface Happened {
@@ -48,6 +50,10 @@ class Scripted implements TargetConnection {
     return Promise.resolve(null);
   }
 
+  leave() {
+    this.#note({ what: 'leave' });
+  }
+
   /** Waits until so many things have happened. */
   async after(count: number): Promise<Happened> {
     while (this.happened.length < count) await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -76,9 +82,11 @@ class Session implements OwnedSession {
   close(): void {
     this.closed = true;
   }
+  leave(): void {}
 }
 
 const PROCESS = '0123456789abcdef';
+const LIFE = '00000001';
 const at = { backend: '/mcp', session: 's', target: 'a' };
 
 let ports: MessagePort[];
@@ -95,8 +103,9 @@ beforeEach(() => {
   relays = [0, 1].map(
     (thread) =>
       new ThreadRelay(
-        { process: PROCESS, thread },
+        { process: PROCESS, thread, life: LIFE },
         {
+          count: 2,
           meet: (index) => {
             const { port1, port2 } = new MessageChannel();
             ports.push(port2);
@@ -114,6 +123,7 @@ beforeEach(() => {
   session = new Session();
   store.keep('s', session);
   relays[0]?.offer('/mcp', store);
+  relays[0]?.settled();
 });
 
 afterEach(async () => {
@@ -122,7 +132,7 @@ afterEach(async () => {
 });
 
 function remote(place = at, thread = 0): TargetConnection {
-  const connection = relays[1]?.connect({ process: PROCESS, thread }, place);
+  const connection = relays[1]?.connect(thread, place);
   if (connection === undefined) throw new Error('no relay');
   return connection;
 }
@@ -231,20 +241,65 @@ test('a thread that is not there has forgotten everything', async () => {
   expect(await heard.end).toMatchObject({ kind: 'forgotten' });
 });
 
-test('only other threads of the same process are reached', () => {
-  const reaches = (process: string, thread: number) => relays[1]?.reaches({ process, thread });
-  expect([reaches(PROCESS, 0), reaches(PROCESS, 1), reaches('f'.repeat(16), 0)]).toEqual([true, false, false]);
+test('a session lives where it was begun; one of another process is taken up by one thread', () => {
+  const placeOf = (process: string, thread: number, life = LIFE) =>
+    relays.map((relay) => relay.placeOf('some id', { process, thread, life }));
+  expect(placeOf(PROCESS, 0)).toEqual([null, 0]);
+  // The thread was started again since.
+  expect(placeOf(PROCESS, 0, '00000002')).toEqual([0, 0]);
+  const [here, there] = placeOf('f'.repeat(16), 0);
+  expect(here).toBe(there);
+  expect([0, 1]).toContain(here);
 });
 
-test('an answer of HTTP stays in its thread, and is let go there', async () => {
-  let cancelled = 0;
-  const body = { length: null, pipe() {}, pause() {}, resume() {}, cancel: () => (cancelled += 1) };
+test('an answer of HTTP comes whole, as it would without the way', async () => {
+  const heard = new Heard();
+  const call = targetCall('2025-11-25', { 'x-why': 'because' });
+  remote().request(request('x'), call, heard);
+  await session.scripted.after(1);
+  const response = { status: 429, headers: call.headers, body: new BufferedBody(Buffer.from('slow down')) };
+  session.scripted.sinks[0]?.onEnd({ kind: 'http', status: 429, response, message: 'bad' });
+  const failure = await heard.end;
+  if (failure?.kind !== 'http' || failure.response === null) throw new Error('no answer');
+  expect(failure).toMatchObject({ status: 429, message: 'bad' });
+  expect(failure.response.headers.get('x-why')).toBe('because');
+  expect(textOf(await collect(failure.response.body, 100))).toBe('slow down');
+});
+
+test('an answer of HTTP whose body never ends is let go when its client leaves', async () => {
+  const cancelled = Promise.withResolvers<void>();
+  const body = { length: null, pipe() {}, pause() {}, resume() {}, cancel: () => cancelled.resolve() };
+  const call = targetCall();
+  const calling = remote().request(request('x'), call, new Heard());
+  await session.scripted.after(1);
+  session.scripted.sinks[0]?.onEnd({
+    kind: 'http',
+    status: 502,
+    response: { status: 502, headers: call.headers, body },
+    message: '',
+  });
+  calling.cancel();
+  await cancelled.promise;
+});
+
+test('an answer of HTTP that is too long is told by its status', async () => {
   const heard = new Heard();
   const call = targetCall();
   remote().request(request('x'), call, heard);
   await session.scripted.after(1);
-  const response = { status: 502, headers: call.headers, body };
-  session.scripted.sinks[0]?.onEnd({ kind: 'http', status: 502, response, message: 'bad' });
-  expect(await heard.end).toEqual({ kind: 'http', status: 502, response: null, message: 'bad' });
-  expect(cancelled).toBe(1);
+  const response = { status: 500, headers: call.headers, body: new BufferedBody(Buffer.alloc(2 ** 21)) };
+  session.scripted.sinks[0]?.onEnd({ kind: 'http', status: 500, response, message: 'bad' });
+  expect(await heard.end).toEqual({ kind: 'http', status: 500, response: null, message: 'bad' });
 });
+
+test('a stream that is open is told to be', async () => {
+  const opened = Promise.withResolvers<void>();
+  remote().listen(targetCall(), { onOpen: () => opened.resolve(), onMessage() {}, onEnd() {} });
+  await session.scripted.after(1);
+  session.scripted.sinks[0]?.onOpen?.();
+  await opened.promise;
+});
+
+function textOf(collected: Collected): string {
+  return collected.kind === 'whole' ? Buffer.from(collected.body.bytes).toString() : collected.kind;
+}

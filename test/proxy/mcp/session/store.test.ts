@@ -8,8 +8,12 @@ const MINUTE = 60_000;
 
 class Session implements KeptSession {
   closed = 0;
+  left = 0;
   close(): void {
     this.closed += 1;
+  }
+  leave(): void {
+    this.left += 1;
   }
 }
 
@@ -110,7 +114,7 @@ test('sessions of a backend that is gone are closed, once their calls have ended
   expect(clock.scheduled).toBe(0);
 });
 
-test('every session is closed when the thread ends', async () => {
+test('every session is left to others when the thread ends', async () => {
   const { clock, store } = made();
   const stores = new NamedStores();
   stores.get('mcp', () => store);
@@ -119,6 +123,31 @@ test('every session is closed when the thread ends', async () => {
   store.keep('s', session);
   store.hold('s', 'stream');
   await stores.close();
-  expect(session.closed).toBe(1);
+  expect([session.closed, session.left, store.size]).toEqual([0, 1, 0]);
   expect(clock.scheduled).toBe(0);
+});
+
+test('sessions of a backend that is gone end, whatever they are in the middle of', async () => {
+  const { store } = made();
+  const stores = new NamedStores();
+  stores.get('mcp', () => store);
+  stores.settle();
+  const session = new Session();
+  store.keep('s', session);
+  store.hold('s', 'call');
+  stores.settle();
+  await stores.close();
+  expect([session.closed, session.left]).toEqual([1, 0]);
+});
+
+test('ids that were ended are remembered, the last of them', () => {
+  const { store } = made();
+  store.keep('0', new Session());
+  for (let n = 0; n < 10_001; n++) store.end(String(n));
+  expect([store.size, store.hasEnded('0'), store.hasEnded('1'), store.hasEnded('10000')]).toEqual([
+    0,
+    false,
+    true,
+    true,
+  ]);
 });

@@ -186,6 +186,8 @@ describe('the handshake on behalf of a client', () => {
     first.calling.cancel();
     expect(second.waiting.ends).toBe(0);
     second.calling.cancel();
+    // It might have begun a session, which would have to be ended.
+    clock.advance(5000);
     await left.promise;
     expect([first.waiting.ends, second.waiting.ends]).toEqual([0, 0]);
   });
@@ -256,7 +258,9 @@ describe('a session that the target has forgotten', () => {
       'tools/list': known(result({ tools: [] })),
       GET: known((_to, response) => void response.writeHead(405).end()),
     });
-    const connection = at.connect({ session: 'old' });
+    const connection = at.connect(null);
+    await asked(connection, initialize, callOf(null));
+    session = 5;
     expect((await asked(connection, list, callOf(LEGACY))).result).toEqual({ tools: [] });
     session = 7;
     const stream = new Waiting();
@@ -294,10 +298,25 @@ describe('a session that the target has forgotten', () => {
       },
     });
     const stream = new Waiting();
-    const calling = at.connect({ session: 'old' }).listen(callOf(LEGACY), stream);
+    const connection = at.connect(null);
+    await asked(connection, initialize, callOf(null));
+    const calling = connection.listen(callOf(LEGACY), stream);
     await stream.heard('notifications/message');
     calling.cancel();
-    expect(heard).toEqual(['GET', 'initialize', 'notifications/initialized', 'GET']);
+    expect(heard.slice(1)).toEqual(['GET', 'initialize', 'notifications/initialized', 'GET']);
+  });
+
+  test.each([
+    ['404', gone],
+    ['400 and an error', error(-32000, 400)],
+  ])('is for the client to begin anew where nobody knows what it was like, told by %s', async (_what, refusal) => {
+    const at = await target({ initialize: result(hello), 'tools/list': refusal, GET: refusal });
+    const connection = at.connect({ session: 'of another process' });
+    expect((await asked(connection, list, callOf(LEGACY))).failure).toMatchObject({ kind: 'forgotten' });
+    const stream = new Waiting();
+    connection.listen(callOf(LEGACY), stream);
+    expect(await stream.ended).toMatchObject({ kind: 'forgotten' });
+    expect(heard).toEqual(['tools/list', 'GET']);
   });
 });
 
