@@ -16,7 +16,7 @@ import type { Exchange } from '../exchange/exchange.ts';
 import type { Progress, RecordedBodies } from '../exchange/progress.ts';
 import type { Headers } from '../exchange/headers.ts';
 import { stripInterimHead } from '../exchange/hop-by-hop.ts';
-import { type HttpResponse, pathOf } from '../exchange/message.ts';
+import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
 import type { LlmCall } from '../llm/call.ts';
 import { agentEnvelope } from '../policy/a2a/envelope.ts';
@@ -131,8 +131,8 @@ export class InFlight implements Progress {
     const { llm, backend, listener } = this;
     const mcp = backend?.mcp ?? null;
     if (mcp !== null) return mcp.envelopeFor(refusal);
-    const { a2a } = this.exchange.attributes;
-    if (a2a !== null) return agentEnvelope(a2a, pathOf(this.exchange.clientTarget));
+    const { request, attributes } = this.exchange;
+    if (attributes.a2a !== null || backend?.isAgent === true) return agentEnvelope(attributes.a2a, request);
     const types =
       llm?.types ??
       backend?.models?.types ??

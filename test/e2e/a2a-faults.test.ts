@@ -90,6 +90,24 @@ describe('an agent that is not there', () => {
 });
 
 describe('a call', () => {
+  test('that a policy of the route refuses is refused in the words of its binding', async () => {
+    const { post, send, logged } = await facing((_, response) => response.end(), {
+      policies: `authorization: {rules: [{deny: 'true'}]}`,
+    });
+    const called = await post(say('SendMessage'));
+    expect([called.status, called.headers['content-type'], JSON.parse(called.body)]).toEqual([
+      403,
+      'application/json',
+      { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'authorization failed' } },
+    ]);
+    expect(JSON.parse((await send('/tasks/t1')).body)).toEqual({
+      error: { code: 403, status: 'PERMISSION_DENIED', message: 'authorization failed' },
+    });
+    for (const answer of [await send('/.well-known/agent-card.json'), await send('/')])
+      expect(answer).toMatchObject({ status: 403, body: 'authorization failed' });
+    await logged('http.status=403', 'reason=Authorization');
+  });
+
   test('that is compressed passes, and is not told apart', async () => {
     const { post, logged } = await facing((request, response) => void request.pipe(response));
     const body = gzipSync(say('SendMessage'));
