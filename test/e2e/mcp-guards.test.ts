@@ -197,7 +197,7 @@ describe('mcpGuardrails', () => {
     expect(asked.shown).toHaveLength(2);
     for (const shown of asked.shown) {
       expect(shown).toMatchObject(metadata);
-      if (!('authorization' in metadata)) expect(shown).not.toHaveProperty('authorization');
+      expect('authorization' in shown).toBe('authorization' in metadata);
     }
   });
 

@@ -1,3 +1,4 @@
+import { rawNumber } from '../../shared/raw-number.ts';
 import { uint } from './number.ts';
 import { CelError, Double, failure, Uint, type CelMap, type Value } from './value.ts';
 
@@ -151,7 +152,7 @@ export class JsonMap implements CelMap {
 export function fromJson(json: Json | undefined): Value | undefined {
   if (typeof json === 'string' || typeof json === 'boolean' || json === null || json === undefined) return json;
   if (typeof json === 'number') return fromJsonNumber(json);
-  if (!isJsonList(json)) return new JsonMap(json);
+  if (!isJsonList(json)) return fromJsonObject(json);
   if (json.length > SHORT_LIST) return convertedOnce(json);
   return fromJsonList(json);
 }
@@ -176,6 +177,22 @@ function convertedOnce(json: readonly Json[]): readonly Value[] {
 function isPlain(json: Json): json is string | boolean | null {
   return typeof json !== 'number' && (typeof json !== 'object' || json === null);
 }
+
+/** A number that a JavaScript number does not hold is an object of its own. */
+function fromJsonObject(json: JsonRecord): Value {
+  const raw = rawNumber(json);
+  if (raw === undefined) return new JsonMap(json);
+  if (!/^-?\d+$/.test(raw) || raw.length > MAX_DIGITS) return new Double(Number(raw));
+  const whole = BigInt(raw);
+  if (whole >= MIN_INT && whole <= MAX_INT) return Number.isSafeInteger(Number(raw)) ? Number(raw) : whole;
+  return whole > 0n && whole <= MAX_UINT ? uint(whole) : new Double(Number(raw));
+}
+
+/** Of a whole number of 64 bits, with its sign. */
+const MAX_DIGITS = 20;
+const MIN_INT = -(2n ** 63n);
+const MAX_INT = 2n ** 63n - 1n;
+const MAX_UINT = 2n ** 64n - 1n;
 
 function fromJsonNumber(number: number): Value {
   if (Number.isSafeInteger(number)) return number + 0;

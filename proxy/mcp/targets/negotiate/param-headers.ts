@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../src/shared/json.ts';
+import { rawNumber } from '../../../../src/shared/raw-number.ts';
 import type { Headers } from '../../../exchange/headers.ts';
 import { encodeHeaderValue } from '../../message/routing-headers.ts';
 
@@ -41,7 +42,8 @@ export class ParamHeaders {
     if (declared === undefined) return headers;
     const more = headers.clone();
     for (const { header, path } of declared) {
-      const value = valueAt(params?.['arguments'], path);
+      const found = valueAt(params?.['arguments'], path);
+      const value = rawNumber(found) ?? found;
       if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
         more.set(`mcp-param-${header.toLowerCase()}`, encodeHeaderValue(String(value)));
     }

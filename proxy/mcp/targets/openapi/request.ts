@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../src/shared/json.ts';
+import { rawNumber } from '../../../../src/shared/raw-number.ts';
 import type { Headers } from '../../../exchange/headers.ts';
 import type { BodyPlan, CallPlan, ParameterPlan } from './plan.ts';
 
@@ -96,7 +97,7 @@ function writeQuery(plans: readonly ParameterPlan[], given: JsonObject): string 
 
 function queryPairs({ name, explode, separator, deep }: ParameterPlan, value: JsonValue): readonly string[] {
   if (value === null) return [encode(name)];
-  if (isJsonObject(value)) {
+  if (isJsonObject(value) && rawNumber(value) === undefined) {
     if (!deep && !explode) return [];
     const key = (member: string): string => (deep ? `${name}[${member}]` : member);
     return Object.entries(value).flatMap(([member, each]) => pair(key(member), textOf(each)));
@@ -145,7 +146,7 @@ function listOrText(value: JsonValue | undefined, separator: string): string | n
 /** Null for what has no text: nothing, and what has parts. */
 function textOf(value: JsonValue | undefined): string | null {
   if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : (rawNumber(value) ?? null);
 }
 
 /** All but the unreserved characters of RFC 3986 section 2.3. */
