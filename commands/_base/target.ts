@@ -75,7 +75,11 @@ export async function openClient(choice: TargetChoice, cli: Cli, tell: Tell): Pr
   const { AdminClient: Client } = await import('../../src/admin/client/admin-client.ts');
   if (target.kind === 'proxy' && target.assumed)
     await tell(`using the proxy on this machine, admin ${formatAddress(address)}`);
-  return new Client(address, { timeoutMs: choice.timeout ?? DEFAULT_TIMEOUT_MS, signal: cli.signal });
+  return new Client(address, {
+    timeoutMs: choice.timeout ?? DEFAULT_TIMEOUT_MS,
+    signal: cli.signal,
+    onWait: ({ message }) => void tell(`${message}: waiting for it`),
+  });
 }
 
 /** Runs `use` with a client and closes the client whatever comes. */

@@ -48,6 +48,11 @@ export function text(status: number, body: string, headers: Readonly<Record<stri
   return { kind: 'whole', status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers }, body };
 }
 
+/** Before the first configuration is live there is nothing to show. */
+export function notLive(): EndpointReply {
+  return text(503, 'no configuration is live yet: the first one is being prepared\n', { 'retry-after': '1' });
+}
+
 export function json(value: unknown): EndpointReply {
   const body = `${JSON.stringify(value, null, 2)}\n`;
   return { kind: 'whole', status: 200, headers: { 'content-type': 'application/json' }, body };

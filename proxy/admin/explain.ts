@@ -1,11 +1,11 @@
 import { decodeQuestion } from '../../src/admin/protocol/decode-explanation.ts';
 import type { ExplainQuestion, Explanation } from '../../src/admin/protocol/explanation.ts';
 import { GwError } from '../../src/shared/errors.ts';
-import { json, type Endpoint } from './endpoint.ts';
+import { json, notLive, type Endpoint } from './endpoint.ts';
 import { badParameter } from './router.ts';
 
 /** `/debug/explain`: what the live configuration would do with a request, without doing it. */
-export function explainEndpoint(explain: (question: ExplainQuestion) => Promise<Explanation>): Endpoint {
+export function explainEndpoint(explain: (question: ExplainQuestion) => Promise<Explanation | null>): Endpoint {
   return {
     path: '/debug/explain',
     methods: ['POST'],
@@ -15,7 +15,8 @@ export function explainEndpoint(explain: (question: ExplainQuestion) => Promise<
       const question = decodeQuestion(parse(await body()));
       if (typeof question === 'string') throw badParameter(question);
       try {
-        return json(await explain(question));
+        const explanation = await explain(question);
+        return explanation === null ? notLive() : json(explanation);
       } catch (error) {
         if (error instanceof GwError && error.code.startsWith('GW_EXPLAIN')) throw badParameter(error.message);
         throw error;

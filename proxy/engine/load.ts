@@ -1,11 +1,5 @@
-import type {
-  AiBackend,
-  AiProvider,
-  Backend,
-  GatewayConfig,
-  HttpRoute,
-  ModelsBackend,
-} from '../../src/config/ir/index.ts';
+import { allBackends, servesMcp } from '../../src/config/all-backends.ts';
+import type { AiBackend, AiProvider, GatewayConfig, ModelsBackend } from '../../src/config/ir/index.ts';
 import { Engine, type EngineOptions } from './engine.ts';
 
 /**
@@ -16,11 +10,6 @@ export async function loadEngine(config: GatewayConfig, options: Omit<EngineOpti
   const llm = servesModels(config) ? await import('./llm-parts.ts') : null;
   const mcp = servesMcp(config) ? await import('./mcp-parts.ts') : null;
   return new Engine(config, { ...options, llm, mcp });
-}
-
-function servesMcp(config: GatewayConfig): boolean {
-  for (const { kind } of allBackends(config)) if (kind === 'mcp') return true;
-  return false;
 }
 
 function servesModels(config: GatewayConfig): boolean {
@@ -39,16 +28,4 @@ export function* aiProviders(config: GatewayConfig): Generator<AiProvider> {
 function* modelBackends({ models, virtualModels }: ModelsBackend): Generator<AiBackend> {
   for (const { backend } of models) yield backend;
   for (const { routing } of virtualModels) if (routing.kind === 'failover') yield routing.backend;
-}
-
-/** Those with a name, and those that routes have of their own. */
-function* allBackends({ backends, binds, routeGroups }: GatewayConfig): Generator<Backend> {
-  for (const { backend } of backends) yield backend;
-  for (const bind of binds) for (const { routes } of bind.listeners) yield* inlineBackends(routes);
-  for (const { routes } of routeGroups) yield* inlineBackends(routes);
-}
-
-function* inlineBackends(routes: readonly HttpRoute[]): Generator<Backend> {
-  for (const { backends } of routes)
-    for (const { target } of backends) if (target.kind === 'inline') yield target.backend;
 }

@@ -1,5 +1,6 @@
 import type { ExplainQuestion, Explanation } from '../../src/admin/protocol/explanation.ts';
-import type { ProcessConfig } from '../../src/config/ir/index.ts';
+import { servesMcp } from '../../src/config/all-backends.ts';
+import type { GatewayConfig, ProcessConfig } from '../../src/config/ir/index.ts';
 import { configDumpEndpoint } from '../admin/config-dump/endpoint.ts';
 import { configStatusEndpoint } from '../admin/config-status.ts';
 import type { Endpoint } from '../admin/endpoint.ts';
@@ -13,6 +14,7 @@ import { quitEndpoint } from '../admin/quit.ts';
 import { tasksEndpoint } from '../admin/tasks.ts';
 import { traceEndpoint } from '../admin/trace.ts';
 import type { TraceHub } from '../admin/trace-hub.ts';
+import { McpLive } from '../mcp/records/live.ts';
 import type { RemoteResources } from '../resources/remote-resources.ts';
 import { processMetrics } from '../telemetry/process-metrics.ts';
 import { trafficFamilies, withoutRemoved } from '../telemetry/traffic-families.ts';
@@ -42,6 +44,8 @@ export interface GatewayParts {
   readonly levels: LogLevels;
   readonly totals: SeriesTotals;
   readonly runtime: RuntimeFacts;
+  /** The first configuration is live. */
+  readonly started: () => boolean;
   readonly quit: () => Promise<void>;
 }
 
@@ -89,7 +93,8 @@ export class AdminView {
   }
 
   /** The engine is loaded with the first question; it looks at copies, so that nothing live is changed. */
-  async #explain(question: ExplainQuestion): Promise<Explanation> {
+  async #explain(question: ExplainQuestion): Promise<Explanation | null> {
+    if (!this.#parts.started()) return null;
     const { explainRequest } = await import('../explain/explain.ts');
     const { history, process, resources, rows, buckets } = this.#parts;
     const config = { ...history.live.config, process };
@@ -116,18 +121,27 @@ export class AdminView {
     };
   }
 
-  #dumpFacts() {
-    const { build, history, process, rows, threads } = this.#parts;
+  async #dumpFacts() {
+    const { build, history, process, rows, threads, started } = this.#parts;
+    if (!started()) return null;
     const { config, revision } = history.live;
+    const mcp = await this.#mcp(config);
     const ports = new Map(threads.addresses.map(({ bindKey, port }) => [bindKey, port]));
     return {
       config: { ...config, process },
       revision,
       live: rows.live(Date.now()),
+      mcp,
       portOf: (bindKey: string) => ports.get(bindKey) ?? 0,
       version: versionFacts(build),
       threads: threads.all.length,
     };
+  }
+
+  /** Data threads are only asked where they serve MCP. */
+  async #mcp(config: GatewayConfig): Promise<McpLive | undefined> {
+    if (!servesMcp(config)) return undefined;
+    return new McpLive(await this.#parts.threads.mcp(RUNTIME_TIMEOUT_MS), Date.now());
   }
 
   async #runtimes() {

@@ -119,6 +119,7 @@ export class Gateway {
       levels: this.#levels,
       totals: this.#totals,
       runtime: this.#runtime,
+      started: () => this.#started,
       quit: () => this.#quit(),
     });
     this.#router = new AdminRouter(this.#view.endpoints(), this.#logger.scope('admin'));

@@ -4,6 +4,7 @@ import { golden, goldenPath } from '../golden.ts';
 import { gwctl } from './gwctl.ts';
 
 const dump = goldenPath('cli/dump.json');
+const mcpDump = goldenPath('cli/mcp-dump.json');
 
 describe('proxy config from a saved dump', () => {
   test.each([
@@ -25,6 +26,43 @@ describe('proxy config from a saved dump', () => {
     expect(code).toBe(0);
     const file = `cli/config-${[name, ...flags].join('-').replaceAll(/-+/g, '-')}.txt`;
     expect(stdout).toBe(golden(file, stdout));
+  });
+
+  test.each([
+    [[]],
+    [['-o', 'wide']],
+    [['-o', 'json']],
+    [['-o', 'yaml']],
+    [['-o', 'name']],
+    [['--tools']],
+    [['--tools', '-o', 'json']],
+    [['--name', 'files']],
+    [['--color', 'always']],
+  ])('config mcp %j prints what was recorded', async (flags) => {
+    const { code, stdout } = await gwctl(['proxy', 'config', 'mcp', '--file', mcpDump, ...flags]);
+    expect(code).toBe(0);
+    const file = `cli/config-${['mcp', ...flags].join('-').replaceAll(/-+/g, '-')}.txt`;
+    expect(stdout).toBe(golden(file, stdout));
+  });
+
+  test('config mcp lists one server by its name, one backend, or one tool', async () => {
+    const named = async (...flags: string[]) => {
+      const { stdout } = await gwctl(['config', 'mcp', '-f', mcpDump, '-o', 'name', ...flags]);
+      return stdout.trimEnd().split('\n');
+    };
+    expect(await named('--name', 'mcp/new')).toEqual(['mcp/new']);
+    expect(await named('--name', 'other')).toEqual(['other/elsewhere']);
+    expect(await named('--name', '*/pets/*')).toEqual(['gateway/default/default/pets/backend0/pets']);
+    expect(await named('--tools', '--name', '*echo')).toEqual(['everything_echo']);
+    expect(await named('--tools', '--name', 'pets')).toEqual(['listPets', 'getPet']);
+  });
+
+  test('config mcp of a proxy without MCP servers says so', async () => {
+    const empty = { input: '{"backends":[]}' };
+    const servers = await gwctl(['config', 'mcp', '-f', '-'], empty);
+    expect([servers.code, servers.stderr]).toEqual([0, expect.stringContaining('no backend of MCP servers')]);
+    const tools = await gwctl(['config', 'mcp', '-f', '-', '--tools'], empty);
+    expect([tools.code, tools.stderr]).toEqual([0, expect.stringContaining('gwctl mcp tools')]);
   });
 
   test('config all -o json is the dump itself, and can be read back', async () => {

@@ -3,14 +3,13 @@ import type {
   AgentCoreBackend,
   Backend,
   HostBackend,
-  McpSessions,
   NamedBackend,
   Service,
   Workload,
 } from '../../../src/config/ir/index.ts';
 import type { EndpointInfo } from '../../backends/endpoint-view.ts';
 import { infoDump } from './endpoint-info.ts';
-import { mcpTarget } from './mcp.ts';
+import { type McpSurroundings, mcpTarget } from './mcp.ts';
 import { aiTarget, type LiveMembers } from './models.ts';
 import { backendPolicies } from './policies.ts';
 import { targetText } from './target-text.ts';
@@ -22,9 +21,8 @@ export interface LiveEndpoints extends LiveMembers {
 }
 
 /** What a backend is shown with. */
-export interface Surroundings {
+export interface Surroundings extends McpSurroundings {
   readonly live: LiveEndpoints;
-  readonly sessions: McpSessions;
 }
 
 export function backendDump({ name, backend, policies }: NamedBackend, around: Surroundings): BackendDump {
@@ -52,13 +50,14 @@ export function serviceDump(service: Service, workloads: readonly Workload[], li
   };
 }
 
-function variant(backend: Backend, name: string, { live, sessions }: Surroundings): Readonly<Record<string, unknown>> {
+function variant(backend: Backend, name: string, around: Surroundings): Readonly<Record<string, unknown>> {
+  const { live } = around;
   const names = { name, namespace: 'default' };
   if (backend.kind === 'dynamic') return { dynamic: names };
   if (backend.kind === 'internal') return { internal: { ...names, path: backend.path } };
   if (backend.kind === 'ai') return { ai: { ...names, target: aiTarget(backend, live) } };
   if (backend.kind === 'models') return { llmRouter: names };
-  if (backend.kind === 'mcp') return { mcp: { ...names, target: mcpTarget(backend, live, sessions) } };
+  if (backend.kind === 'mcp') return { mcp: { ...names, target: mcpTarget(backend, around) } };
   if (backend.kind === 'agentCore') return { aws: { ...names, agentCore: agentCoreDump(backend) } };
   const info = live.ofBackend(backend);
   const target = targetText(backend.target);

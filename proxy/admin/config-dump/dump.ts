@@ -1,6 +1,7 @@
 import type { ConfigDump, VersionDump } from '../../../src/admin/protocol/config-dump.ts';
 import type { Backend, GatewayConfig, ListenAddress, ProcessConfig } from '../../../src/config/ir/index.ts';
 import { formatDuration } from '../../../src/shared/duration.ts';
+import type { McpLive } from '../../mcp/records/live.ts';
 import { backendDump, inlineBackendDump, serviceDump, type LiveEndpoints } from './backends.ts';
 import { EffectivePolicies } from './effective.ts';
 import { modelBackends, modelsDump } from './models.ts';
@@ -11,6 +12,8 @@ export interface DumpFacts {
   readonly config: GatewayConfig;
   readonly revision: string;
   readonly live: LiveEndpoints;
+  /** What data threads have seen of MCP, where there are some. */
+  readonly mcp?: McpLive | undefined;
   /** The port that a bind got. */
   readonly portOf: (bindKey: string) => number;
   readonly version: VersionDump;
@@ -21,7 +24,7 @@ export interface DumpFacts {
 export function configDump(facts: DumpFacts): ConfigDump {
   const { config, live } = facts;
   const effective = new EffectivePolicies(config);
-  const around = { live, sessions: config.process.mcpSessions };
+  const around = { live, sessions: config.process.mcpSessions, mcp: facts.mcp };
   return {
     workloads: config.workloads.map((workload) => ({ ...workload })),
     services: config.services.map((service) => serviceDump(service, config.workloads, live)),

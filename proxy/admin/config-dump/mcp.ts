@@ -1,5 +1,9 @@
 import { isSecretName, redactQuery } from '../../../src/admin/protocol/redact.ts';
+import type { McpRuntimeDump, McpToolsDump } from '../../../src/admin/protocol/config-dump.ts';
 import type { McpBackend, McpPlace, McpServer, McpSessions, McpTarget } from '../../../src/config/ir/index.ts';
+import { Naming } from '../../mcp/federation/naming.ts';
+import type { McpLive, TargetNumbers } from '../../mcp/records/live.ts';
+import type { ToolsReport } from '../../mcp/records/report.ts';
 import { formatDuration } from '../../../src/shared/duration.ts';
 import { REDACTED } from '../../../src/shared/secret.ts';
 import { infoDump } from './endpoint-info.ts';
@@ -9,17 +13,71 @@ import { targetText } from './target-text.ts';
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** The servers behind one address, each with the numbers of its endpoint; programs have none. */
-export function mcpTarget(backend: McpBackend, live: LiveMembers, sessions: McpSessions): Shown {
-  const { targets, stateful, prefixMode, failureMode, dnsRebindingProtection } = backend;
+/** What servers are shown with. */
+export interface McpSurroundings {
+  readonly live: LiveMembers;
+  readonly sessions: McpSessions;
+  /** What data threads have seen; undefined where nothing runs. */
+  readonly mcp?: McpLive | undefined;
+}
+
+/** The servers behind one address, each with the numbers of its endpoint (programs have none) and what is known of it. */
+export function mcpTarget(backend: McpBackend, { live, sessions, mcp }: McpSurroundings): Shown {
+  const { key, targets, stateful, prefixMode, failureMode, dnsRebindingProtection } = backend;
+  const names = targets.map(({ name }) => name);
+  const naming = new Naming(names, prefixMode);
+  const runtime = ({ name }: McpTarget): Shown => {
+    const numbers = mcp?.target(key, name);
+    if (mcp === undefined || numbers === undefined) return {};
+    const nameOut = (tool: string): string => naming.nameOut(naming.indexOf(name), tool);
+    return { runtime: runtimeDump(numbers, mcp.nowMs, nameOut) };
+  };
   return {
-    targets: targets.map((target) => targetDump(target, live)),
+    targets: targets.map((target) => ({ ...targetDump(target, live), ...runtime(target) })),
+    ...(mcp === undefined ? {} : { sessions: mcp.sessionsOf(key) }),
     stateful,
     prefixMode,
     failureMode,
     dnsRebindingProtection,
     sessionIdleTtl: formatDuration(sessions.ttlMs),
   };
+}
+
+function runtimeDump(numbers: TargetNumbers, nowMs: number, nameOut: (tool: string) => string): McpRuntimeDump {
+  const { failingSince, failedAt, answeredAt, versions, server, programs, tools, lastError } = numbers;
+  const { sessions, calls, failures, errors } = numbers;
+  const asked = answeredAt > 0 || failedAt > 0;
+  return {
+    state: failingSince > 0 ? 'failing' : asked ? 'ok' : 'notAsked',
+    ...(failingSince > 0
+      ? { failingSince: timeText(failingSince), failingFor: formatDuration(nowMs - failingSince) }
+      : {}),
+    protocolVersions: versions,
+    ...(server === null ? {} : { server }),
+    sessions,
+    calls,
+    failures,
+    errors,
+    ...(lastError === null ? {} : { lastError: { message: lastError, at: timeText(failedAt) } }),
+    ...(tools === null ? {} : { tools: toolsDump(tools, nameOut) }),
+    ...(programs === null
+      ? {}
+      : {
+          programs: {
+            running: programs.running,
+            restarts: programs.restarts,
+            ...(programs.notBefore > nowMs ? { retryIn: formatDuration(Math.ceil(programs.notBefore - nowMs)) } : {}),
+          },
+        }),
+  };
+}
+
+function toolsDump({ count, names, more }: ToolsReport, nameOut: (tool: string) => string): McpToolsDump {
+  return { count, more, names: names.map(nameOut) };
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 function targetDump({ name, key, server, policies }: McpTarget, live: LiveMembers): Shown {

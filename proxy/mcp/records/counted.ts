@@ -13,16 +13,20 @@ import type { TargetRecord } from './target-record.ts';
 /** The target, with a record of what its conversations come to. */
 export function counted(target: Target, record: TargetRecord): Target {
   const { name, transport } = target;
-  return { name, transport, connect: (state) => new CountedConnection(target.connect(state), record) };
+  // What a document tells is answered without asking the service.
+  const only = transport === 'openapi' ? 'tools/call' : null;
+  return { name, transport, connect: (state) => new CountedConnection(target.connect(state), record, only) };
 }
 
 class CountedConnection implements TargetConnection {
   readonly #connection: TargetConnection;
   readonly #record: TargetRecord;
+  readonly #only: string | null;
 
-  constructor(connection: TargetConnection, record: TargetRecord) {
+  constructor(connection: TargetConnection, record: TargetRecord, only: string | null) {
     this.#connection = connection;
     this.#record = record;
+    this.#only = only;
   }
 
   get state(): TargetState | null {
@@ -30,6 +34,7 @@ class CountedConnection implements TargetConnection {
   }
 
   request(message: RpcRequest, call: TargetCall, sink: CallSink): Calling {
+    if (this.#only !== null && message.method !== this.#only) return this.#connection.request(message, call, sink);
     this.#record.called();
     return this.#connection.request(message, call, new CountedCall(message, sink, this.#record));
   }

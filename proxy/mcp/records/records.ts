@@ -16,21 +16,21 @@ export class McpRecords {
 
   /** The record of a target; `identity` is of its whole definition, with which it is kept over reloads. */
   target(identity: string, { key, program }: { key: string; program: boolean }, stores: Stores): TargetRecord {
-    return stores.get(`${identity}/record`, () => {
-      const onClose = (record: TargetRecord): void => void this.#targets.delete(record);
-      const record = new TargetRecord({ key, program, now: this.#now, onClose });
-      this.#targets.add(record);
-      return record;
-    });
+    const onRetired = (record: TargetRecord): void => void this.#targets.delete(record);
+    const record = stores.get(
+      `${identity}/record`,
+      () => new TargetRecord({ key, program, now: this.#now, onRetired }),
+    );
+    this.#targets.add(record);
+    return record;
   }
 
   /** Of a backend, kept as long as its sessions are. */
   sessions(identity: string, backend: string, stores: Stores): SessionsRecord {
-    return stores.get(`${identity}/census`, () => {
-      const record = new SessionsRecord(backend, (gone) => void this.#sessions.delete(gone));
-      this.#sessions.add(record);
-      return record;
-    });
+    const onRetired = (record: SessionsRecord): void => void this.#sessions.delete(record);
+    const record = stores.get(`${identity}/census`, () => new SessionsRecord(backend, onRetired));
+    this.#sessions.add(record);
+    return record;
   }
 
   report(): McpReport {

@@ -16,13 +16,13 @@ const MAX_ENDED = 4096;
 /** The sessions of one backend in one data thread. A session may have copies in several threads. */
 export class SessionsRecord implements LastingState {
   readonly #backend: string;
-  readonly #onClose: (record: SessionsRecord) => void;
+  readonly #onRetired: (record: SessionsRecord) => void;
   readonly #open = new Map<OpenSession, number>();
   readonly #ended = new Set<number>();
 
-  constructor(backend: string, onClose: (record: SessionsRecord) => void) {
+  constructor(backend: string, onRetired: (record: SessionsRecord) => void) {
     this.#backend = backend;
-    this.#onClose = onClose;
+    this.#onRetired = onRetired;
   }
 
   began(session: OpenSession): void {
@@ -57,10 +57,12 @@ export class SessionsRecord implements LastingState {
     };
   }
 
-  retired(): void {}
+  retired(): void {
+    this.#onRetired(this);
+  }
 
   close(): Promise<void> {
-    this.#onClose(this);
+    this.retired();
     return Promise.resolve();
   }
 }

@@ -16,8 +16,8 @@ export interface TargetRecordOptions {
   readonly program: boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Nobody uses the target any more. */
-  readonly onClose: (record: TargetRecord) => void;
+  /** The live configuration does not have the target. */
+  readonly onRetired: (record: TargetRecord) => void;
 }
 
 /** What a data thread has seen of one target; outlives reloads that leave the target as it is. */
@@ -127,11 +127,12 @@ export class TargetRecord implements LastingState {
     };
   }
 
-  /** Requests of the engine before may still be on their way. */
-  retired(): void {}
+  retired(): void {
+    this.#options.onRetired(this);
+  }
 
   close(): Promise<void> {
-    this.#options.onClose(this);
+    this.retired();
     return Promise.resolve();
   }
 }

@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Dispatcher } from 'undici';
 import { GwError, messageOf } from '../../shared/errors.ts';
 import { asObject, asText, isObject, type JsonObject } from '../protocol/lenient.ts';
 import { decodeExplanation } from '../protocol/decode-explanation.ts';
 import type { ExplainQuestion, Explanation } from '../protocol/explanation.ts';
 import { formatAddress, hostInUrl, type AdminAddress } from './address.ts';
-import { InterruptedError, ProtocolError, StatusError, TimeoutError, transportError } from './errors.ts';
+import { InterruptedError, NotLiveError, ProtocolError, StatusError, TimeoutError, transportError } from './errors.ts';
 import { TraceStream } from './trace-stream.ts';
 
 export interface AdminClientOptions {
@@ -12,6 +14,8 @@ export interface AdminClientOptions {
   readonly timeoutMs: number;
   /** Aborting ends whatever is under way with `GW_INTERRUPTED`. */
   readonly signal?: AbortSignal | undefined;
+  /** Called once when a proxy has no live configuration yet: it is waited for. Without it, that is a failure at once. */
+  readonly onWait?: ((error: NotLiveError) => void) | undefined;
 }
 
 export interface ProfileOptions {
@@ -47,6 +51,8 @@ interface Answer {
 
 const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
 const MAX_ERROR_TEXT = 4096;
+/** Between two questions whether a configuration is live. */
+const LIVE_INTERVAL_MS = 250;
 
 /** Speaks the admin protocol to one proxy, over TCP or a unix socket. Close it when done. */
 export class AdminClient {
@@ -61,7 +67,7 @@ export class AdminClient {
 
   /** The parsed `/config_dump`, not yet decoded. */
   async dump(): Promise<unknown> {
-    return this.#json('/config_dump');
+    return this.#live(() => this.#json('/config_dump'));
   }
 
   /** Which configuration is live and which was rejected last. */
@@ -95,7 +101,8 @@ export class AdminClient {
 
   /** What the proxy would do with a request. */
   async explain(question: ExplainQuestion): Promise<Explanation> {
-    const raw = await this.#json('/debug/explain', { method: 'POST', body: JSON.stringify(question) });
+    const body = JSON.stringify(question);
+    const raw = await this.#live(() => this.#json('/debug/explain', { method: 'POST', body }));
     const explanation = decodeExplanation(raw);
     if (explanation === undefined) throw this.#otherProtocol('to /debug/explain with something else');
     return explanation;
@@ -152,6 +159,23 @@ export class AdminClient {
   async close(): Promise<void> {
     await this.#dispatcher?.destroy();
     this.#dispatcher = undefined;
+  }
+
+  /** Asks again until a configuration is live, for as long as one answer may take. */
+  async #live<T>(ask: () => Promise<T>): Promise<T> {
+    const { onWait, signal, timeoutMs } = this.#options;
+    const giveUpAt = performance.now() + timeoutMs;
+    for (let asked = 1; ; asked++) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof StatusError) || error.status !== 503 || !error.passing) throw error;
+        const notLive = new NotLiveError(formatAddress(this.address), error);
+        if (onWait === undefined || performance.now() + LIVE_INTERVAL_MS > giveUpAt) throw notLive;
+        if (asked === 1) onWait(notLive);
+        await pause(LIVE_INTERVAL_MS, signal);
+      }
+    }
   }
 
   async #object(path: string): Promise<JsonObject> {
@@ -211,7 +235,8 @@ export class AdminClient {
         `${formatAddress(this.address)} has no ${path}: this is no admin interface, or one of another version`,
       );
     }
-    return new StatusError(path, { status: answer.statusCode, statusText: answer.statusText ?? '', body });
+    const passing = answer.headers['retry-after'] !== undefined;
+    return new StatusError(path, { status: answer.statusCode, statusText: answer.statusText ?? '', body, passing });
   }
 
   #otherProtocol(what: string): ProtocolError {
@@ -227,6 +252,15 @@ export class AdminClient {
     if (thrown instanceof GwError) return thrown;
     if (limit.aborted) return limit.reason instanceof GwError ? limit.reason : this.#timedOut();
     return transportError(thrown, this.address);
+  }
+}
+
+/** Rejects with what interrupts it. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await sleep(ms, undefined, signal === undefined ? {} : { signal });
+  } catch (error) {
+    throw signal === undefined ? error : interruption(signal);
   }
 }
 

@@ -27,18 +27,28 @@ export class ProtocolError extends GwError {
   }
 }
 
+interface Refused {
+  readonly status: number;
+  readonly statusText: string;
+  readonly body: string;
+  /** It says when to come again. */
+  readonly passing: boolean;
+}
+
 /** The admin interface said no; `status` is its status, `body` what it wrote. */
 export class StatusError extends GwError {
   readonly status: number;
   readonly body: string;
+  readonly passing: boolean;
 
-  constructor(path: string, answer: { readonly status: number; readonly statusText: string; readonly body: string }) {
+  constructor(path: string, answer: Refused) {
     const status = [answer.status, answer.statusText].filter(Boolean).join(' ');
     const detail = answer.body.trim();
     super(`${path} returned ${status}${detail === '' ? '' : `: ${detail}`}`, codesOf(answer.status));
     this.name = 'StatusError';
     this.status = answer.status;
     this.body = answer.body;
+    this.passing = answer.passing;
   }
 }
 
@@ -46,6 +56,19 @@ function codesOf(status: number): { readonly code: string; readonly exitCode: 1 
   if (status === 401 || status === 403) return { code: 'GW_ADMIN_REFUSED', exitCode: exitCodes.refused };
   if (status === 400) return { code: 'GW_ADMIN_BAD_REQUEST', exitCode: exitCodes.usage };
   return { code: 'GW_ADMIN_STATUS', exitCode: exitCodes.failed };
+}
+
+/** The proxy runs, but its first configuration is not live yet. */
+export class NotLiveError extends GwError {
+  constructor(address: string, cause?: unknown) {
+    super(`the proxy at ${address} has no live configuration yet`, {
+      code: 'GW_NOT_LIVE',
+      exitCode: exitCodes.unreachable,
+      hint: 'a longer --timeout; the log of the proxy tells what it waits for',
+      cause,
+    });
+    this.name = 'NotLiveError';
+  }
 }
 
 export class TimeoutError extends GwError {

@@ -140,6 +140,42 @@ export interface EndpointInfoDump {
   readonly cost?: string;
 }
 
+/** Extension: what is known of a server of MCP, under `runtime` of a target. */
+export interface McpRuntimeDump {
+  /** Of the last call; `notAsked` before the first. */
+  readonly state: 'ok' | 'failing' | 'notAsked';
+  readonly failingSince?: string;
+  /** A duration. */
+  readonly failingFor?: string;
+  /** That conversations have agreed on, the last one last. */
+  readonly protocolVersions: readonly string[];
+  readonly server?: { readonly name: string; readonly version: string };
+  /** Of clients, that have a session or a program of it. */
+  readonly sessions: number;
+  readonly calls: number;
+  /** Calls without an answer, or with a failure of HTTP. */
+  readonly failures: number;
+  /** Calls that were answered with an error of JSON-RPC. */
+  readonly errors: number;
+  readonly lastError?: { readonly message: string; readonly at: string };
+  readonly tools?: McpToolsDump;
+  readonly programs?: {
+    readonly running: number;
+    readonly restarts: number;
+    /** A duration, while programs that fail at once are not started again. */
+    readonly retryIn?: string;
+  };
+}
+
+export interface McpToolsDump {
+  /** As it was listed last. */
+  readonly count: number;
+  /** There are further pages, which nobody has asked for. */
+  readonly more: boolean;
+  /** The first of them, as clients call them. */
+  readonly names: readonly string[];
+}
+
 export interface VersionDump {
   readonly version: string;
   readonly git_revision: string;

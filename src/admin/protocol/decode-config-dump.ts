@@ -13,6 +13,7 @@ import {
 import { asArray, asObject, asText, isObject, valuesOf, variantOf, type JsonObject } from './lenient.ts';
 
 export type { DumpModel } from './decode-dump-model.ts';
+export type { DumpMcp, DumpMcpTarget } from './decode-dump-mcp.ts';
 export type { DumpBackend, DumpEndpoint, DumpNumbers } from './decode-dump-backend.ts';
 export type { DumpEffective, DumpMatch, DumpPolicy, DumpRoute, DumpRouteBackend } from './decode-dump-route.ts';
 

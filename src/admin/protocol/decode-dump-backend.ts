@@ -1,4 +1,5 @@
 import { parseDurationMs } from '../../shared/duration.ts';
+import { decodeMcp, type DumpMcp } from './decode-dump-mcp.ts';
 import { policyNamesOf } from './decode-dump-route.ts';
 import { asArray, asNumber, asObject, asText, isObject, variantOf, type JsonObject } from './lenient.ts';
 
@@ -11,6 +12,8 @@ export interface DumpBackend {
   readonly target: string;
   readonly policies: readonly string[];
   readonly endpoints: readonly DumpEndpoint[];
+  /** Of MCP servers. */
+  readonly mcp: DumpMcp | undefined;
 }
 
 /** What became of the calls of something. */
@@ -70,6 +73,7 @@ export function decodeBackend(value: unknown): DumpBackend[] {
       target: asText(target) ?? asText(asObject(target)['host']) ?? '',
       policies: policyNamesOf(outer['inlinePolicies'] ?? []),
       endpoints: variant.kind === 'mcp' ? serversOf(target) : endpointsOf(groups),
+      mcp: variant.kind === 'mcp' ? decodeMcp(target) : undefined,
     },
   ];
 }
@@ -84,6 +88,7 @@ export function decodeService(value: unknown): DumpBackend[] {
       target: asText(value['hostname']) ?? '',
       policies: [],
       endpoints: endpointsOf(value['endpoints']),
+      mcp: undefined,
     },
   ];
 }

@@ -9,6 +9,7 @@ export class Backoff {
   readonly #forgiven: number;
   #failures = 0;
   #notBefore = Number.NEGATIVE_INFINITY;
+  #reason = '';
 
   /** So many failures in a row cost no time. */
   constructor(clock: Clock, forgiven = 0) {
@@ -21,7 +22,13 @@ export class Backoff {
     return Math.max(0, this.#notBefore - this.#clock.now());
   }
 
-  failed(): void {
+  /** Why it failed last, in words. */
+  get reason(): string {
+    return this.#reason;
+  }
+
+  failed(reason = ''): void {
+    this.#reason = reason;
     const counted = this.#failures - this.#forgiven;
     this.#failures += 1;
     if (counted >= 0) this.#notBefore = this.#clock.now() + Math.min(MOST_MS, FIRST_MS * 2 ** Math.min(counted, 16));

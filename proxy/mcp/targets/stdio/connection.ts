@@ -131,10 +131,9 @@ export class StdioConnection implements TargetConnection {
     this.#lastUsed = this.#options.clock.now();
     if (this.#program !== null) return this.#program;
     if (this.#lost && needsSession(method, call)) return forgotten;
-    const waitMs = Math.max(this.#options.stillborn.leftMs, this.#short.leftMs);
-    if (waitMs > 0)
-      return broken(`the program has failed, it is started again in ${Math.ceil(waitMs)} ms at the earliest`);
-    return this.#start();
+    const { name, stillborn } = this.#options;
+    const longer = stillborn.leftMs > this.#short.leftMs ? stillborn : this.#short;
+    return longer.leftMs > 0 ? waiting(name, longer) : this.#start();
   }
 
   #start(): Program | TargetFailure {
@@ -161,10 +160,10 @@ export class StdioConnection implements TargetConnection {
     this.#program = null;
     this.#lost = true;
     if (fault && !this.#answered) {
-      stillborn.failed();
+      stillborn.failed(reason);
       watch?.programsWait(stillborn.leftMs);
     }
-    if (fault && clock.now() - this.#startedAt < GOOD_RUN_MS) this.#short.failed();
+    if (fault && clock.now() - this.#startedAt < GOOD_RUN_MS) this.#short.failed(reason);
     else this.#short.succeeded();
     this.#audience.end(broken(`${name}: ${reason}`));
   }
@@ -210,6 +209,10 @@ const unread: TargetFailure = { kind: 'broken', message: 'the program does not r
 
 function broken(message: string): TargetFailure {
   return { kind: 'broken', message };
+}
+
+function waiting(name: string, { reason, leftMs }: Backoff): TargetFailure {
+  return broken(`${name}: ${reason}; it is started again in ${Math.ceil(leftMs)} ms at the earliest`);
 }
 
 function needsSession(method: string, { version }: TargetCall): boolean {

@@ -12,7 +12,7 @@ const KEY = '/mcp/a';
 /** A data thread with its own record of one target, under a clock of the test's. */
 class Thread {
   static now = 1000;
-  readonly record = new TargetRecord({ key: KEY, program: false, now: () => Thread.now, onClose() {} });
+  readonly record = new TargetRecord({ key: KEY, program: false, now: () => Thread.now, onRetired() {} });
   readonly sessions = new SessionsRecord('/mcp', () => {});
 
   report(): McpReport {
@@ -191,15 +191,17 @@ describe('records of a data thread', () => {
     stores.settle();
     expect(records.report()).toMatchObject({
       targets: [{ key: KEY, calls: 1, programs: { running: 0, restarts: 0, notBefore: 0 } }],
-      sessions: [{ backend: '/mcp' }],
+      sessions: [],
     });
     stores.settle();
-    stores.settle();
     expect(records.report()).toEqual({ targets: [], sessions: [] });
+    // The configuration of before is live again.
+    expect(ask().report().calls).toBe(1);
+    expect(records.report().targets).toHaveLength(1);
   });
 
   test('count programs', () => {
-    const record = new TargetRecord({ key: KEY, program: true, now: () => 100, onClose() {} });
+    const record = new TargetRecord({ key: KEY, program: true, now: () => 100, onRetired() {} });
     record.programBegan();
     record.programEnded();
     record.programsWait(250);
