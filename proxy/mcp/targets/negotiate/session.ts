@@ -8,6 +8,7 @@ import { type Era, eraOf, FIRST_MODERN_VERSION, LATEST_LEGACY_VERSION } from '..
 import { withoutClientFeatures } from '../../message/meta.ts';
 import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure, TargetState } from '../contract.ts';
 import { attempt, reply } from './ask.ts';
+import { mayKeep } from './kept-addresses.ts';
 import { type Hello, helloIn, helloOf, meet, type Peer } from './handshake.ts';
 import { introduce } from './introduction.ts';
 import type { Knowledge } from './knowledge.ts';
@@ -348,8 +349,9 @@ export class PeerSession implements TargetConnection {
     const uri = message.params?.['uri'];
     if (message.method === 'logging/setLevel') this.#level = message;
     else if (typeof uri !== 'string') return;
-    else if (message.method === 'resources/subscribe') this.#subscriptions.set(uri, message);
     else if (message.method === 'resources/unsubscribe') this.#subscriptions.delete(uri);
+    else if (message.method === 'resources/subscribe' && mayKeep(this.#subscriptions, uri))
+      this.#subscriptions.set(uri, message);
   }
 }
 

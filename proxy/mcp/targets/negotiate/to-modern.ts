@@ -14,6 +14,7 @@ import { FIRST_MODERN_VERSION } from '../../message/versions.ts';
 import { cancelledBy } from '../cancellation.ts';
 import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure } from '../contract.ts';
 import { ask } from './ask.ts';
+import { mayKeep } from './kept-addresses.ts';
 import type { Hello } from './handshake.ts';
 import { inputNeeded, InputRound } from './input-required.ts';
 import { ModernListener } from './modern-listener.ts';
@@ -121,8 +122,10 @@ export class ToModern {
       case 'resources/subscribe':
       case 'resources/unsubscribe':
         if (typeof uri !== 'string') return false;
-        if (method === 'resources/subscribe') this.#subscribed.add(uri);
-        else this.#subscribed.delete(uri);
+        if (method === 'resources/unsubscribe') this.#subscribed.delete(uri);
+        // What is too much here is the target's to refuse: it does not know the method.
+        else if (!mayKeep(this.#subscribed, uri)) return false;
+        else this.#subscribed.add(uri);
         for (const listener of this.#listeners) listener.open();
         return true;
       default:

@@ -83,8 +83,15 @@ export class SseConnection implements TargetConnection {
   }
 
   close(): Promise<TargetFailure | null> {
+    const listeners = [...this.#listeners];
+    this.#listeners.clear();
     this.#stream?.end(broken('the conversation is over'));
     this.#ended = true;
+    // What is said unasked ends with it as it should.
+    for (const sink of listeners) {
+      this.#pausing.delete(sink);
+      sink.onEnd(null);
+    }
     return Promise.resolve(null);
   }
 

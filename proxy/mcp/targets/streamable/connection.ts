@@ -63,7 +63,9 @@ export class StreamableConnection implements TargetConnection {
   }
 
   leave(): void {
-    for (const each of [...this.#calls.values(), ...this.#streams]) each.end(broken('the conversation is over'));
+    for (const each of this.#calls.values()) each.end(broken('the conversation is over'));
+    // What is said unasked ends with it as it should.
+    for (const each of this.#streams) each.end(null);
   }
 
   async close(call: TargetCall | null): Promise<TargetFailure | null> {
