@@ -15,7 +15,10 @@ export class A2aFacts {
   errorCode: number | string | null = null;
   /** `task`, `message`, `status-update`, …; of a stream, that of the last event. */
   resultKind: string | null = null;
+  taskId: string | null = null;
   taskState: string | null = null;
+  /** Of a stream; null where the answer is none. */
+  events: number | null = null;
   contextId: string | null = null;
 
   constructor(method: string, binding: A2aBinding, requestId: string | number | null = null) {

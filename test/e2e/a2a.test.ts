@@ -402,9 +402,15 @@ describe('a call of an agent', () => {
     const watch = cleanup.add(await TraceWatch.open(admin));
     await post(say('SendMessage'));
     const events = await watch.finished();
-    const told = JSON.stringify(events);
-    expect(told).toContain('calls SendMessage');
-    expect(told).toContain('SendMessage: success, message, context c1');
+    expect(events).toContain('calls SendMessage');
+    const [, details] = /"kind":"a2a","details":(\{.*?\})/.exec(events) ?? [];
+    expect(JSON.parse(details ?? 'null')).toEqual({
+      method: 'SendMessage',
+      binding: 'jsonRpc',
+      outcome: 'success',
+      resultKind: 'message',
+      contextId: 'c1',
+    });
   });
 
   test('to an agent that is not there says so', async () => {

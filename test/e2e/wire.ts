@@ -24,8 +24,12 @@ export async function gatewayTo(cleanup: Closing, port: number, more = ''): Prom
 }
 
 /** A gateway on port 80 of its configuration. */
-export async function facing(cleanup: Closing, text: string): Promise<Facing> {
-  const running = cleanup.add(await startGateway(`gateways: {default: {port: 80}}\n${text}`));
+export async function facing(
+  cleanup: Closing,
+  text: string,
+  options: Parameters<typeof startGateway>[1] = {},
+): Promise<Facing> {
+  const running = cleanup.add(await startGateway(`gateways: {default: {port: 80}}\n${text}`, options));
   const http = running.port(80);
   const connect = (bytes?: string | Uint8Array): RawClient => {
     const client = new RawClient(http);

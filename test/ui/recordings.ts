@@ -20,4 +20,7 @@ export const recordings = [
   'many-requests',
   'llm-tool-call',
   'llm-failover',
+  'mcp-fan-out',
+  'mcp-tool-error',
+  'a2a-stream',
 ];

@@ -61,6 +61,9 @@ describe.each(sizes)('at %d x %d', (columns, rows) => {
     ['trace-palette', 'plain-200', [':', 'c', 'o']],
     ['trace-translation', 'llm-tool-call', ['/', ...'translation', 'enter', 'g', 'd', 'tab', 'o']],
     ['trace-model', 'llm-failover', ['g']],
+    ['trace-mcp', 'mcp-fan-out', ['g']],
+    ['trace-mcp-error', 'mcp-tool-error', ['/', ...'type:mcp', 'enter', 'G', 'd', 'tab']],
+    ['trace-a2a', 'a2a-stream', ['g']],
     ['trace-filter', 'plain-200', ['/', ...'snap']],
   ])('%s', (scene, events, keys) => {
     const shown = view(events, ...keys);

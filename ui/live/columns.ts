@@ -1,5 +1,5 @@
 import { width as cellsOf } from '../terminal/text.ts';
-import { shortRoute } from '../trace/request.ts';
+import { operationOf, shortRoute } from '../trace/request.ts';
 import type { LiveRequest } from './state.ts';
 
 /** Widths of the table's columns, the gap behind each included; 0 leaves a column out. */
@@ -50,10 +50,12 @@ export function columnsOf(width: number, requests: readonly LiveRequest[]): Colu
           )
         : 0,
   };
-  const paths = measured.map(({ facts }) => facts.path ?? '');
+  const paths = measured.map(({ facts }) => [facts.path ?? '', operationOf(facts)].filter(Boolean).join(' '));
   const whole = withPath(wanted, rest);
   const side = whole.path >= most(paths) ? whole : withPath(narrowed(wanted, rest), rest);
-  const targets = measured.map(({ facts }) => `${facts.host ?? ''}${facts.path ?? ''}`);
+  const targets = measured.map(({ facts }) =>
+    [`${facts.host ?? ''}${facts.path ?? ''}`, operationOf(facts)].filter(Boolean).join(' '),
+  );
   return { ...base, ...side, hostInPath: side.host === 0 && most(targets) <= side.path };
 }
 

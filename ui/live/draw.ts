@@ -3,6 +3,7 @@ import { drawPane, innerSize } from '../terminal/pane.ts';
 import { fitSegments, highlight, row, rowWidth, seg, type Row, type Segment } from '../terminal/row.ts';
 import { clipMiddle, fit, fitRight } from '../terminal/text.ts';
 import { statusSegment } from '../trace/draw/header.ts';
+import { operationOf } from '../trace/request.ts';
 import { formatMicros } from '../trace/timing.ts';
 import { rateOf } from './arrival.ts';
 import { columnsOf, routeText, type Columns } from './columns.ts';
@@ -121,8 +122,8 @@ function requestRow(
   const { facts } = request;
   const { columns } = context;
   const clock = /T(\d\d:\d\d:\d\d)/.exec(facts.startTime ?? '')?.[1] ?? '';
-  const model = facts.chat?.model === undefined ? '' : ` ${facts.chat.model}`;
-  const path = `${columns.hostInPath ? (facts.host ?? '') : ''}${facts.path ?? ''}${model}`;
+  const about = facts.chat?.model ?? operationOf(facts);
+  const path = `${columns.hostInPath ? (facts.host ?? '') : ''}${facts.path ?? ''}${about === '' ? '' : ` ${about}`}`;
   const text = [
     ...(columns.time > 0 ? [seg(fit(clock, columns.time), 'dim')] : []),
     seg(fit(facts.method ?? '…', columns.method), 'bold'),

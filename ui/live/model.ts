@@ -5,7 +5,7 @@ import type { KeyPress } from '../terminal/keys.ts';
 import { clampIndex, clampTop, keepVisible } from '../terminal/list-window.ts';
 import { editText } from '../terminal/prompt.ts';
 import { step as stepTrace } from '../trace/model.ts';
-import { isProblem, statusText } from '../trace/request.ts';
+import { isProblem, operationOf, rpcProblem, statusText } from '../trace/request.ts';
 import type { Tone } from '../trace/state.ts';
 import { withLiveEvents } from './arrival.ts';
 import { liveCommands, selectedIndex, type LiveStep } from './commands.ts';
@@ -164,7 +164,18 @@ function shownOf(state: LiveState): readonly LiveRequest[] {
 
 function matches({ facts, id }: LiveRequest, words: readonly string[]): boolean {
   if (words.length === 0) return true;
-  const text = [facts.method, facts.host, facts.path, statusText(facts), facts.route, facts.backend, facts.error, id]
+  const text = [
+    facts.method,
+    facts.host,
+    facts.path,
+    statusText(facts),
+    facts.route,
+    facts.backend,
+    facts.error,
+    operationOf(facts),
+    rpcProblem(facts),
+    id,
+  ]
     .join(' ')
     .toLowerCase();
   return words.every((word) =>

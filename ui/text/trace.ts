@@ -1,8 +1,10 @@
 import type { TraceEvent } from '../../src/admin/protocol/trace-event.ts';
 import { clean, clipEnd, fit, fitRight, width } from '../terminal/text.ts';
 import type { Style } from '../theme.ts';
-import { answerExcerpt, chatExcerpt, formatsText, spentText } from '../trace/chat.ts';
-import { noFacts, requestLine, statusText, withEvent, type RequestFacts } from '../trace/request.ts';
+import { answerExcerpt, formatsText, spentText } from '../trace/chat.ts';
+import { excerptOf } from '../trace/excerpt.ts';
+import { callTree } from '../trace/mcp-detail.ts';
+import { noFacts, requestLine, rpcProblem, statusText, withEvent, type RequestFacts } from '../trace/request.ts';
 import { lostRoutes } from '../trace/lost-routes.ts';
 import { labelOf, severityGlyph, summaryOf } from '../trace/summary.ts';
 import { durationUs, endUs, formatMicros, slowestStep, startUs } from '../trace/timing.ts';
@@ -15,6 +17,8 @@ export interface TraceTextOptions {
   readonly paint?: Paint | undefined;
 }
 
+/** Of the tree of calls, where there is no terminal. */
+const DEFAULT_COLUMNS = 100;
 const OFFSET = 9;
 const DURATION = 9;
 const TYPE = 14;
@@ -28,13 +32,13 @@ export function renderTrace(events: readonly TraceEvent[], options: TraceTextOpt
   const rows = events.flatMap((event, index) => {
     facts = withEvent(facts, event, index);
     // What a body means is known by then, not by the end: another try may say something else.
-    const summary = summaryOf(event, chatExcerpt(facts.chat, event.message));
+    const summary = summaryOf(event, excerptOf(facts, event.message));
     return [
       eventLine(event, summary, { paint, columns: options.width }),
       ...reasonLines(event).map((line) => paint('dim', cut(line))),
     ];
   });
-  return [headLine(facts, events, paint), titleLine(paint), ...rows, ...footLines(facts, events, paint)]
+  return [headLine(facts, events, paint), titleLine(paint), ...rows, ...footLines(facts, events, options)]
     .map((line) => `${line}\n`)
     .join('');
 }
@@ -80,16 +84,24 @@ function reasonLines(event: TraceEvent): readonly string[] {
   return lostRoutes(event).map(({ route, reason }) => `${' '.repeat(INDENT)}not ${clean(route)}: ${clean(reason)}`);
 }
 
-function footLines(facts: RequestFacts, events: readonly TraceEvent[], paint: Paint): readonly string[] {
+function footLines(
+  facts: RequestFacts,
+  events: readonly TraceEvent[],
+  { width: columns, paint = plainPaint }: TraceTextOptions,
+): readonly string[] {
   const total = endUs(events);
   const slowest = slowestLine(events, total);
   const state = facts.finished ? `status ${statusText(facts)}` : 'not finished';
   const failure = facts.error === undefined ? '' : `, error: ${clean(facts.error)}`;
-  const style: Style = facts.errors > 0 || (facts.status ?? 0) >= 500 ? 'error' : 'bold';
+  const problem = rpcProblem(facts);
+  const said = problem === undefined ? '' : `, ${problem}`;
+  const style: Style = facts.errors > 0 || problem !== undefined || (facts.status ?? 0) >= 500 ? 'error' : 'bold';
   return [
     ...chatLines(facts),
+    ...mcpLines(facts, { columns: columns ?? DEFAULT_COLUMNS, paint }),
+    ...a2aLines(facts),
     ...(slowest === undefined ? [] : [slowest]),
-    paint(style, `total ${formatMicros(total)}, ${state}${failure}`),
+    paint(style, `total ${formatMicros(total)}, ${state}${said}${failure}`),
   ];
 }
 
@@ -103,6 +115,28 @@ function chatLines({ chat }: RequestFacts): readonly string[] {
     `model: ${provider} ${head}`,
     ...(prompt === undefined ? [] : [`asked: ${prompt.trim().replaceAll(/\s+/g, ' ')}`]),
     ...(answer === undefined ? [] : [`answer: ${answerExcerpt(answer).replace(/^says /, '')}`]),
+  ].map(clean);
+}
+
+/** Which servers were asked what, and when. */
+function mcpLines(
+  { mcp, totalUs }: RequestFacts,
+  { columns, paint }: { readonly columns: number; readonly paint: Paint },
+): readonly string[] {
+  if (mcp === undefined || mcp.calls.length === 0) return [];
+  const [, ...lines] = callTree(mcp, { totalUs, columns });
+  return lines.map((line) => paint(/^# [├╰] ✗/.test(line) ? 'error' : 'plain', clean(line.slice(2))));
+}
+
+/** What an agent was asked, what it said, and how its task stands. */
+function a2aLines({ a2a }: RequestFacts): readonly string[] {
+  if (a2a === undefined) return [];
+  const { asked, answer, taskState, taskId } = a2a;
+  const task = [taskState, taskId].filter(Boolean).join(' ');
+  return [
+    ...(asked === undefined ? [] : [`asked: ${asked.trim().replaceAll(/\s+/g, ' ')}`]),
+    ...(answer === undefined ? [] : [`answer: ${answer.trim().replaceAll(/\s+/g, ' ')}`]),
+    ...(task === '' ? [] : [`task: ${task}`]),
   ].map(clean);
 }
 

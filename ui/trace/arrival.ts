@@ -2,7 +2,7 @@ import type { Severity, TraceEvent, TraceMessage } from '../../src/admin/protoco
 import { append, emptyList } from './append-list.ts';
 import { stateOf } from './detail.ts';
 import { isProblemEvent, matches, parseQuery } from './filter.ts';
-import { chatExcerpt } from './chat.ts';
+import { excerptOf } from './excerpt.ts';
 import { noFacts, withEvent, type RequestFacts } from './request.ts';
 import type { Entry, Group, TraceState } from './state.ts';
 import { labelOf, summaryOf } from './summary.ts';
@@ -79,7 +79,7 @@ function entryOf(
   { before, facts }: { readonly before: Group; readonly facts: RequestFacts },
 ): Entry {
   const label = labelOf(event);
-  const summary = summaryOf(event, chatExcerpt(facts.chat, event.message));
+  const summary = summaryOf(event, excerptOf(facts, event.message));
   return {
     event,
     request,

@@ -4,6 +4,8 @@ import { differenceLines, eventText, snapshotText, stateOf, valueText } from './
 import type { DiffLine } from './diff.ts';
 import { contentSize, layoutOf } from './layout.ts';
 import { lostRoutes } from './lost-routes.ts';
+import { a2aOverview } from './a2a.ts';
+import { askedAndAnswered, callList, callTree, mcpOverview } from './mcp-detail.ts';
 import { bothSides, chatOverview, messagePreface } from './chat-detail.ts';
 import { requestLine, statusText } from './request.ts';
 import type { TraceEvent } from '../../src/admin/protocol/trace-event.ts';
@@ -36,7 +38,8 @@ export function withDetail(state: TraceState): TraceState {
 
 function keyOf(state: TraceState): string {
   const { selection } = state;
-  const size = state.wrap || state.mode === 'diff' ? contentSize(layoutOf(state), 'detail').width : 0;
+  const drawn = showsOverview(state) && state.groups[selection?.request ?? -1]?.facts.mcp !== undefined;
+  const size = state.wrap || state.mode === 'diff' || drawn ? contentSize(layoutOf(state), 'detail').width : 0;
   const facts = showsOverview(state) ? state.groups[selection?.request ?? -1]?.facts.events : 0;
   const compared = state.comparing ? state.pinned : '';
   return [`${selection?.request}/${selection?.event}/${state.mode}/${compared}`, state.format, size, facts].join('|');
@@ -81,7 +84,7 @@ function preface(state: TraceState, entry: Entry): string[] {
   if (group.facts.chat !== undefined && entry.event.message.type === 'bodySnapshot')
     return messagePreface(entry.event.message.body, entry.number);
   if (entry.event.message.type !== 'requestStarted') return routeComment(entry.event);
-  return ['# The request', valueText(overviewOf(state, group), 'yaml'), '', '# Event 1'];
+  return ['# The request', valueText(overviewOf(state, group), 'yaml'), ...treeOf(state, group), '', '# Event 1'];
 }
 
 /** Why each route lost, in front of the event as a comment: the answer that somebody who opens this event looks for. */
@@ -110,14 +113,15 @@ function snapshot(state: TraceState, group: Group, index: number): Content {
 /** What the client wrote or got, beside what the model's service got or wrote. */
 function bothBodies(state: TraceState, { facts }: Group, index: number): Content | undefined {
   const message = state.entries.items[index]?.event.message;
-  if (facts.chat === undefined || message === undefined) return undefined;
-  return bothSides(facts.chat, message, {
+  const sides = {
     selected: index,
-    eventAt: (at) => state.entries.items[at]?.event,
-    numberOf: (at) => numberOf(state, at),
+    eventAt: (at: number) => state.entries.items[at]?.event,
+    numberOf: (at: number) => numberOf(state, at),
     columns: contentSize(layoutOf(state), 'detail').width,
     format: state.format,
-  });
+  };
+  if (facts.mcp !== undefined) return askedAndAnswered(facts.mcp, sides);
+  return facts.chat === undefined || message === undefined ? undefined : bothSides(facts.chat, message, sides);
 }
 
 function comparison(state: TraceState, pinned: number, index: number): Content {
@@ -152,7 +156,15 @@ function numberOf(state: TraceState, index: number): string {
 }
 
 function overview(state: TraceState, group: Group): Content {
-  return { title: 'Request', text: valueText(overviewOf(state, group), state.format) };
+  const tree = state.format === 'json' ? [] : treeOf(state, group);
+  return { title: 'Request', text: [valueText(overviewOf(state, group), state.format), ...tree].join('\n') };
+}
+
+/** Calls of MCP servers below the overview. */
+function treeOf(state: TraceState, { facts }: Group): readonly string[] {
+  if (facts.mcp === undefined || facts.mcp.calls.length === 0) return [];
+  const columns = contentSize(layoutOf(state), 'detail').width;
+  return ['', ...callTree(facts.mcp, { totalUs: facts.totalUs, columns })];
 }
 
 /** The request in a few words, what matters most first. */
@@ -168,6 +180,9 @@ function overviewOf(state: TraceState, group: Group): object {
     ...(facts.route !== undefined && { route: facts.route ?? 'none matched' }),
     ...(facts.backend !== undefined && { backend: facts.backend, backendCalls: facts.backendCalls }),
     ...(facts.chat !== undefined && chatOverview(facts.chat)),
+    ...(facts.a2a !== undefined && a2aOverview(facts.a2a)),
+    ...(facts.mcp !== undefined && mcpOverview(facts.mcp)),
+    ...(facts.mcp !== undefined && state.format === 'json' && { calls: callList(facts.mcp) }),
     total: formatMicros(facts.totalUs),
     ...(slowest !== undefined &&
       slowestEvent !== undefined && {

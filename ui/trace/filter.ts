@@ -1,12 +1,12 @@
 import type { Entry } from './state.ts';
 
 interface Term {
-  readonly field: 'any' | 'type' | 'severity' | 'all';
+  readonly field: 'any' | 'type' | 'severity' | 'scope' | 'all';
   readonly text: string;
   readonly negated: boolean;
 }
 
-/** Reads a query: words that must all occur; `type:`, `sev:` and `all:` look at one field; `-` before a word excludes it. */
+/** Reads a query: words that must all occur; `type:`, `sev:`, `scope:` and `all:` look at one field; `-` before a word excludes it. */
 export function parseQuery(query: string): Term[] {
   return query
     .toLowerCase()
@@ -38,6 +38,7 @@ function term(word: string): Term {
   if (rest === undefined || rest === '') return { field: 'any', text, negated };
   if (prefix === 'type') return { field: 'type', text: rest, negated };
   if (prefix === 'sev' || prefix === 'severity') return { field: 'severity', text: rest, negated };
+  if (prefix === 'scope') return { field: 'scope', text: rest, negated };
   return prefix === 'all' ? { field: 'all', text: rest, negated } : { field: 'any', text, negated };
 }
 
@@ -52,6 +53,8 @@ function fieldText(entry: Entry, field: Term['field']): string {
       return `${entry.event.message.type} ${entry.label}`.toLowerCase();
     case 'severity':
       return entry.event.severity;
+    case 'scope':
+      return (entry.event.scope ?? []).join(' ').toLowerCase();
     case 'all':
       return JSON.stringify(entry.event.message).toLowerCase();
     case 'any':

@@ -10,6 +10,7 @@ const SECTIONS: readonly HelpSection[] = [
       ['-word', 'events without it'],
       ['type:policy', 'by type'],
       ['sev:error', 'by severity: success, info, warn, error'],
+      ['scope:name', 'of calls: their MCP server, mirror, service'],
       ['all:text', 'anywhere in the event, headers included'],
       ['tab', 'in the prompt: hide the others, or only mark'],
     ],

@@ -1,5 +1,8 @@
 import type { RequestState, TraceEvent } from '../../src/admin/protocol/trace-event.ts';
+import { withA2a, type A2aRequestFacts } from './a2a.ts';
 import { withChat, type ChatFacts } from './chat.ts';
+import { targetsOf, withMcp, type McpRequestFacts } from './mcp.ts';
+import { clipMiddle, width } from '../terminal/text.ts';
 import { noSteps, watchStep, type StepWatch } from './timing.ts';
 
 /** What the events of one request have told so far; the same facts head the viewer, the live table and the plain trace. */
@@ -25,6 +28,10 @@ export interface RequestFacts {
   readonly steps: StepWatch;
   /** Undefined for requests to anything but a language model. */
   readonly chat: ChatFacts | undefined;
+  /** Undefined for requests to anything but MCP servers. */
+  readonly mcp: McpRequestFacts | undefined;
+  /** Undefined for requests to anything but an agent. */
+  readonly a2a: A2aRequestFacts | undefined;
 }
 
 export const noFacts: RequestFacts = {
@@ -45,6 +52,8 @@ export const noFacts: RequestFacts = {
   errors: 0,
   steps: noSteps,
   chat: undefined,
+  mcp: undefined,
+  a2a: undefined,
 };
 
 /** The facts after one more event of the request; `index` is the event's place in the caller's list. */
@@ -57,11 +66,14 @@ export function withEvent(facts: RequestFacts, event: TraceEvent, index: number)
     warnings: facts.warnings + (event.severity === 'warn' ? 1 : 0),
     errors: facts.errors + (event.severity === 'error' ? 1 : 0),
     steps: watchStep(facts.steps, event, index),
+    mcp: withMcp(facts.mcp, event, index),
   };
   /* Calls that the gateway makes for the request (mirror, external authorization) say nothing about the request itself. */
-  if ((event.scope ?? []).some((name) => name !== 'http')) return counted;
+  if ((event.scope ?? []).some((name) => name !== 'http'))
+    return counted.mcp === undefined ? counted : withTargets(counted, counted.mcp);
   const chat = withChat(facts.chat, event.message, index);
-  return withMessage(chat === facts.chat ? counted : { ...counted, chat }, event);
+  const a2a = withA2a(facts.a2a, event.message);
+  return withMessage(chat === facts.chat && a2a === facts.a2a ? counted : { ...counted, chat, a2a }, event);
 }
 
 /** The facts of a whole request. */
@@ -69,10 +81,29 @@ export function factsOf(events: readonly TraceEvent[]): RequestFacts {
   return events.reduce(withEvent, noFacts);
 }
 
-/** `GET shop.test/cart`, or what of it is known. */
+/** `GET shop.test/cart`, `POST shop.test/mcp tools/call echo`, or what of it is known. */
 export function requestLine(facts: RequestFacts): string {
   const target = `${facts.host ?? ''}${facts.path ?? ''}`;
-  return [facts.method ?? '', target].filter((part) => part !== '').join(' ') || 'request';
+  return [facts.method ?? '', target, operationOf(facts)].filter((part) => part !== '').join(' ') || 'request';
+}
+
+/** The request in the columns there are: what says least is left out before anything is cut. */
+export function fittingLine(facts: RequestFacts, columns: number): string {
+  const operation = operationOf(facts);
+  const withoutHost = [facts.method ?? '', facts.path ?? '', operation].filter((part) => part !== '').join(' ');
+  const forms = [requestLine(facts), ...(facts.path === undefined ? [] : [withoutHost]), operation];
+  const known = forms.filter((form) => form !== '');
+  return known.find((form) => width(form) <= columns) ?? clipMiddle(known.at(-1) ?? '', columns);
+}
+
+/** What is asked of servers of MCP or of an agent: `tools/call echo`; empty for other requests. */
+export function operationOf({ mcp, a2a }: RequestFacts): string {
+  return mcp?.what ?? a2a?.method ?? '';
+}
+
+/** What HTTP does not say: `error -32602`, `tool error`. */
+export function rpcProblem({ mcp, a2a }: RequestFacts): string | undefined {
+  return mcp?.problem ?? a2a?.problem;
 }
 
 /** `200`, `504`, `failed`, or `…` while the request runs. */
@@ -85,6 +116,13 @@ export function statusText(facts: RequestFacts): string {
 /** Whether a person who looks for trouble wants to see this request. */
 export function isProblem(facts: RequestFacts): boolean {
   return facts.errors > 0 || facts.warnings > 0 || (facts.status ?? 0) >= 400 || facts.error !== undefined;
+}
+
+/** Servers stand for the backend: there may be several. */
+function withTargets(facts: RequestFacts, mcp: McpRequestFacts): RequestFacts {
+  const targets = targetsOf(mcp);
+  if (targets.length === 0) return facts;
+  return { ...facts, backend: targets.join(', '), backendCalls: mcp.calls.length };
 }
 
 function withMessage(facts: RequestFacts, event: TraceEvent): RequestFacts {

@@ -1,4 +1,6 @@
 import { clipEnd, clipMiddle, width } from '../terminal/text.ts';
+import type { TraceMessage } from '../../src/admin/protocol/trace-event.ts';
+import { whatOf } from './mcp.ts';
 import { shortRoute } from './request.ts';
 import type { Entry } from './state.ts';
 
@@ -20,8 +22,11 @@ function isName({ event }: Entry): boolean {
 /** Other words for the same, each shorter than the one before. */
 function shorterForms({ event, summary }: Entry): readonly string[] {
   const { message } = event;
-  if ((event.scope ?? []).length > 0) return [];
+  if (message.type === 'mcpCallStart' || message.type === 'mcpCallResult') return shorterCalls(message, summary);
+  if (message.type === 'mcpRequest' || message.type === 'mcpResponse') return [];
+  if ((event.scope ?? []).length > 0) return [withoutFamily(summary)];
   if (message.type === 'policy') return [summary.replace(/ \(from [^()]*\)$/, '')];
+  if (message.type === 'policyEvent' && message.kind.startsWith('a2a')) return [summary.slice(message.kind.length + 2)];
   if (message.type === 'policyEvent' && message.kind.startsWith('llm_'))
     return [summary.slice(message.kind.length + 2)];
   if (message.type === 'authorizationResult')
@@ -46,4 +51,23 @@ function shorterForms({ event, summary }: Entry): readonly string[] {
     return ['no route selected', 'no route'];
   const route = shortRoute(message.selectedRoute);
   return [`selected ${route} ${summary.slice(summary.lastIndexOf('('))}`, `selected ${route}`, route];
+}
+
+/** Which server it is says more than that it is one. */
+function withoutFamily(summary: string): string {
+  return summary.replace(/^mcp > /, '');
+}
+
+type Call = Extract<TraceMessage, { type: 'mcpCallStart' | 'mcpCallResult' }>;
+
+/** Whose call it is stays longest, then what came of it, or what it is about. */
+function shorterCalls(message: Call, summary: string): readonly string[] {
+  const short = withoutFamily(summary);
+  const { target, item, method } = message;
+  const what = whatOf(message);
+  const of = `${target}: `;
+  if (message.type === 'mcpCallStart')
+    return [short, `${of}${what}`, `${of}${item ?? method?.replace('notifications/', '') ?? what}`];
+  const came = short.slice(`${of}${what}: `.length).replace(/^result (?=.)/, '');
+  return [short, `${of}${what}: ${came}`, `${of}${item ?? method ?? what}: ${came}`, `${of}${came}`];
 }

@@ -1,5 +1,7 @@
+import { a2aSummary } from './a2a.ts';
 import { costSummary, translationSummary } from './llm-details.ts';
-import type { Severity, TraceEvent } from '../../src/admin/protocol/trace-event.ts';
+import { outcomeText, whatOf } from './mcp.ts';
+import type { McpBecame, McpFacts, Severity, TraceEvent } from '../../src/admin/protocol/trace-event.ts';
 
 /** A message as it came from the wire: every field may be missing or of another type. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -23,6 +25,10 @@ const LABELS: Readonly<Record<string, string>> = {
   llmRouteResolved: 'LLM Route',
   llmRequestDetected: 'LLM Request',
   llmStreamingTranslation: 'LLM Stream',
+  mcpRequest: 'MCP Request',
+  mcpResponse: 'MCP Response',
+  mcpCallStart: 'MCP Call',
+  mcpCallResult: 'MCP Result',
   dropped: 'Dropped',
 };
 
@@ -48,6 +54,8 @@ export function labelOf(event: TraceEvent): string {
 export function nameOf(event: TraceEvent): string {
   /* As in `summaryOf`. */
   const message = event.message as unknown as Fields;
+  if (scalar(message['type']).startsWith('mcp'))
+    return words([labelOf(event), scalar(message['target']), whatOf(mcpFactsIn(message))]);
   const phase = scalar(message['phase']);
   const which = stageName(scalar(message['stage'])) || (PHASES[phase] ?? phase) || scalar(message['kind']);
   return words([labelOf(event), which.replaceAll(/\s+/g, ' ')]);
@@ -113,11 +121,45 @@ function summarizeCall(message: Fields): string {
       return llmRequestSummary(message);
     case 'llmStreamingTranslation':
       return words([...llmFormats(message), labelled('stream', message['streamFormat'])]);
+    case 'mcpRequest':
+      return whatOf(mcpFactsIn(message));
+    case 'mcpCallStart':
+      return words([whatOf(mcpFactsIn(message)), scalar(message['protocolVersion'])]);
+    case 'mcpResponse':
+    case 'mcpCallResult':
+      return `${whatOf(mcpFactsIn(message))}: ${outcomeText(mcpBecameIn(message))}`;
     case 'dropped':
       return `${scalar(message['count']) || 'some'} events are missing here: the reader was too slow`;
     default:
       return compactJson(withoutType(message));
   }
+}
+
+function mcpFactsIn(message: Fields): McpFacts {
+  const text = (key: string): string | null => scalar(message[key]) || null;
+  return {
+    // `as`: any other word is shown as it is.
+    kind: scalar(message['kind']) as McpFacts['kind'],
+    method: text('method'),
+    item: text('item'),
+    protocolVersion: text('protocolVersion'),
+    session: text('session'),
+  };
+}
+
+function mcpBecameIn(message: Fields): McpBecame {
+  const number = (key: string): number | null => (typeof message[key] === 'number' ? message[key] : null);
+  return {
+    ...mcpFactsIn(message),
+    // `as`: any other word is shown as it is.
+    outcome: (scalar(message['outcome']) || 'ended') as McpBecame['outcome'],
+    code: number('code'),
+    status: number('status'),
+    error: scalar(message['error']) || null,
+    notifications: number('notifications') ?? 0,
+    requests: number('requests') ?? 0,
+    ...(message['isError'] === true && { isError: true }),
+  };
 }
 
 function celResult(result: unknown): string {
@@ -159,6 +201,7 @@ function policySummary(kind: string, result: Fields): string {
 function policyDetails(kind: string, details: unknown): string {
   if (typeof details === 'string') return details;
   if (kind === 'llm_translation') return translationSummary(details);
+  if (kind === 'a2a' || kind === 'a2a_request') return a2aSummary(details);
   return kind === 'llm_cost' ? costSummary(details) : compactJson(details);
 }
 

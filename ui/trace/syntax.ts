@@ -9,7 +9,8 @@ const JSON_PART = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
 export function highlightLine(line: string, format: Format, inBlock: boolean): Segment[] {
   if (format === 'json') return jsonSegments(line);
   if (inBlock) return [seg(line, 'string')];
-  if (line.startsWith('#')) return [seg(line)];
+  // The line of a call that failed, in the tree of calls.
+  if (line.startsWith('#')) return [seg(line, /^# [├╰] ✗/.test(line) ? 'error' : 'plain')];
   const key = YAML_KEY.exec(line);
   if (key === null) return yamlItem(line);
   const [matched, indent = '', name = ''] = key;

@@ -53,7 +53,8 @@ export const noSteps: StepWatch = { slowest: undefined, coveredUs: 0 };
 
 /** The watch after one more event, which has the index `index` in the caller's list. */
 export function watchStep(watch: StepWatch, event: TraceEvent, index: number): StepWatch {
-  const took = durationUs(event);
+  // What the client gets takes as long as all of its calls: it is them that took long.
+  const took = event.message.type === 'mcpResponse' ? undefined : durationUs(event);
   const gap = startUs(event) - watch.coveredUs;
   let slowest = watch.slowest;
   /* What a server does between two instants belongs to nobody; name it only when it is clearly the longest. */

@@ -9,6 +9,9 @@ import type { Recorder } from '../../telemetry/recorder.ts';
 import { MessageTrace } from '../trace/message-trace.ts';
 import type { ClientCall, McpSession } from './contract.ts';
 
+/** Of what several targets have said together. */
+const MAX_RECORDED_BYTES = 2 * 1024 * 1024;
+
 /** A session whose messages are noted where expressions, logs and metrics read. */
 export class FollowedSession implements McpSession {
   readonly #session: McpSession;
@@ -73,8 +76,7 @@ export class FollowedSession implements McpSession {
 
   #seen(trace: Recorder, { kind, message, call }: Telling): MessageTrace {
     const session = (): string | null => this.#session.id;
-    // The message has been read, so it is no longer than may be held.
-    const side = { target: null, limitBytes: Number.MAX_SAFE_INTEGER, version: call.version, session };
+    const side = { target: null, limitBytes: MAX_RECORDED_BYTES, version: call.version, session };
     return new MessageTrace(trace, side, { kind, message });
   }
 

@@ -142,18 +142,10 @@ async function readBody(
 
 function tellAtEnd(exchange: Exchange, facts: A2aFacts): void {
   exchange.onEnd(() => {
-    const { outcome, errorCode, resultKind, taskState, contextId } = facts;
-    const parts = [
-      outcome ?? 'unknown',
-      errorCode === null ? '' : `error ${errorCode}`,
-      resultKind ?? '',
-      taskState ?? '',
-      contextId === null ? '' : `context ${contextId}`,
-    ].filter((part) => part !== '');
-    const severity = outcome === 'error' ? 'warn' : 'info';
-    exchange.trace?.emit(
-      { type: 'policyEvent', kind: 'a2a', details: `${facts.method}: ${parts.join(', ')}` },
-      severity,
-    );
+    const { method, binding, outcome, errorCode, resultKind, taskId, taskState, contextId, events } = facts;
+    const known = { errorCode, resultKind, taskId, taskState, contextId, events };
+    const told = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null));
+    const details = { method, binding, outcome: outcome ?? 'unknown', ...told };
+    exchange.trace?.emit({ type: 'policyEvent', kind: 'a2a', details }, outcome === 'error' ? 'error' : 'info');
   });
 }

@@ -20,7 +20,12 @@ export function a2aRequest(spec: A2a, context: PolicyContext): RequestStep {
     exchange.attributes.a2a = facts;
     if (asksForCard(facts.method)) exchange.remember(spec, callPlaceOf(exchange));
     exchange.onEnd(() => count(context, facts));
-    if (exchange.trace !== null) exchange.trace.applied('a2a', `calls ${facts.method} (from ${source})`);
+    const { trace } = exchange;
+    if (trace !== null) {
+      const { method, binding } = facts;
+      trace.applied('a2a', `calls ${method} (from ${source})`);
+      trace.emit({ type: 'policyEvent', kind: 'a2a_request', details: { method, binding } });
+    }
     return next;
   };
   const peek = async (exchange: Exchange): Promise<Outcome> => {

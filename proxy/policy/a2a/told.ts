@@ -45,6 +45,7 @@ function noteResult(facts: A2aFacts, result: JsonObject): void {
   // A task that was asked for comes as it is.
   const bare = status !== null && inner.id !== undefined ? 'task' : null;
   facts.resultKind = short(result.kind) ?? found?.[1] ?? bare ?? facts.resultKind;
+  facts.taskId = short(inner.taskId) ?? (status === null ? null : short(inner.id)) ?? facts.taskId;
   facts.taskState = short(status?.state) ?? facts.taskState;
   facts.contextId = short(inner.contextId) ?? facts.contextId;
 }

@@ -21,6 +21,7 @@ export function watchAnswer(response: HttpResponse, facts: A2aFacts, limitBytes:
   if (codingOf(headers) !== null || (response.body.length ?? 0) > limitBytes) return;
   const type = headers.get('content-type');
   const tell = (text: string): void => {
+    if (isEventStream(type)) facts.events = (facts.events ?? 0) + 1;
     const answer = parsed(text);
     if (answer !== undefined) note(facts, answer, failed);
   };

@@ -24,6 +24,15 @@ describe('the plain trace', () => {
     expect(text).toMatch(/total .+, status 504/);
   });
 
+  test.each(['mcp-fan-out', 'mcp-tool-error', 'a2a-stream'])('nests what servers were asked: %s', (name) => {
+    const text = renderTrace(events(name), { width: 100 });
+    expect(text).toBe(golden(`cli/trace-${name}.txt`, text));
+  });
+
+  test('an error that HTTP calls a success is one', () => {
+    expect(renderTrace(events('mcp-tool-error'))).toMatch(/total .+, status 200, tool error/);
+  });
+
   test('says why losing routes lost', () => {
     expect(renderTrace(events('no-route-404'))).toContain('not ');
   });

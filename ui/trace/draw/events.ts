@@ -1,9 +1,9 @@
 import { drawPane } from '../../terminal/pane.ts';
 import { fitSegments, highlight, row, rowWidth, seg, type Row, type Segment } from '../../terminal/row.ts';
-import { clipMiddle, fit, fitRight } from '../../terminal/text.ts';
+import { fit, fitRight } from '../../terminal/text.ts';
 import { needlesOf } from '../filter.ts';
 import { contentSize, type Layout } from '../layout.ts';
-import { requestLine } from '../request.ts';
+import { fittingLine } from '../request.ts';
 import type { Group, TraceState } from '../state.ts';
 import { fittingSummary } from '../short-summary.ts';
 import { nameOf, severityGlyph } from '../summary.ts';
@@ -143,7 +143,7 @@ function headingSegments(group: Group, context: DrawContext): Segment[] {
     [
       seg(`${group.collapsed ? '▸' : '▾'} `, 'bold'),
       ...(total >= 70 && clock !== '' ? [seg(`${clock} `, 'dim')] : []),
-      ...highlight([seg(clipMiddle(requestLine(facts), Math.max(6, room)), 'title')], context.needles),
+      ...highlight([seg(fittingLine(facts, Math.max(6, room)), 'title')], context.needles),
       ...tail,
     ],
     Math.max(0, total),

@@ -1,6 +1,6 @@
 import { fitSegments, rowWidth, seg, type Row, type Segment } from '../../terminal/row.ts';
-import { clipMiddle, width } from '../../terminal/text.ts';
-import { isProblem, requestLine, shortRoute, statusText, type RequestFacts } from '../request.ts';
+import { clipMiddle } from '../../terminal/text.ts';
+import { fittingLine, isProblem, rpcProblem, shortRoute, statusText, type RequestFacts } from '../request.ts';
 import { spentText } from '../chat.ts';
 import type { TraceState } from '../state.ts';
 import { formatMicros } from '../timing.ts';
@@ -18,6 +18,8 @@ export function statusSegment(facts: RequestFacts): Segment {
   const text = statusText(facts);
   const code = facts.status ?? 0;
   if (code >= 500 || (code === 0 && facts.error !== undefined)) return seg(`✗ ${text}`, 'error');
+  // HTTP carries errors of JSON-RPC as it carries results.
+  if (rpcProblem(facts) !== undefined) return seg(`✗ ${text}`, 'error');
   if (code >= 400) return seg(`! ${text}`, 'warn');
   return code > 0 ? seg(`✓ ${text}`, 'success') : seg(text, 'dim');
 }
@@ -32,17 +34,12 @@ function identity(state: TraceState, facts: RequestFacts | undefined): Segment[]
 
 function requestSegments(state: TraceState, facts: RequestFacts, room: number): Segment[] {
   const outcome: Segment[] = [seg(' → ', 'dim'), statusSegment(facts), seg(`  ${formatMicros(facts.totalUs)}`, 'bold')];
+  const problem = rpcProblem(facts);
+  if (problem !== undefined) outcome.push(seg(`  ${problem}`, 'error'));
   const showTitle = room >= 70;
   const title = showTitle ? [seg(` ${clipMiddle(state.title, 24)}`, 'dim'), seg('  ')] : [seg(' ')];
   const used = rowWidth(outcome) + rowWidth(title);
-  return [...title, seg(shortLine(facts, Math.max(8, room - used)), 'title'), ...outcome];
-}
-
-/** The request in the room there is: the host is left out before the path is cut. */
-function shortLine(facts: RequestFacts, room: number): string {
-  const whole = requestLine(facts);
-  if (width(whole) <= room || facts.path === undefined) return clipMiddle(whole, room);
-  return clipMiddle(`${facts.method ?? ''} ${facts.path}`, room);
+  return [...title, seg(fittingLine(facts, Math.max(8, room - used)), 'title'), ...outcome];
 }
 
 function streamSegments(state: TraceState): Segment[] {

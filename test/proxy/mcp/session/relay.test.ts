@@ -2,6 +2,8 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 
+import type { TraceEvent } from '../../../../src/admin/protocol/trace-event.ts';
+import { Recorder } from '../../../../proxy/telemetry/recorder.ts';
 import { Secret } from '../../../../src/shared/secret.ts';
 import type { RpcRequest } from '../../../../proxy/mcp/message/message.ts';
 import { parseExactly } from '../../../../proxy/mcp/message/exact-json.ts';
@@ -303,3 +305,50 @@ test('a stream that is open is told to be', async () => {
 function textOf(collected: Collected): string {
   return collected.kind === 'whole' ? Buffer.from(collected.body.bytes).toString() : collected.kind;
 }
+
+test('what the owner does for a watched request is told to its trace, also when the client has left', async () => {
+  const events: TraceEvent[] = [];
+  let held = 0;
+  let over: () => void = () => {};
+  const ended = new Promise<void>((resolve) => (over = resolve));
+  const life = {
+    hold: () => void (held += 1),
+    release: () => {
+      held -= 1;
+      if (held === 0) over();
+    },
+  };
+  const trace = new Recorder('r', (event) => void events.push(event), performance.now(), ['mcp', 'a'], life);
+  const calling = remote().request(request('tools/call'), { ...targetCall(), trace }, new Heard());
+  const { call } = await session.scripted.after(1);
+  const there = call?.trace;
+  expect(call?.exchange.trace).toBe(there);
+  there?.emit({ type: 'backendCallStart', target: 'host:1' });
+  const release = there?.hold();
+  calling.cancel();
+  await session.scripted.after(2);
+  there?.emit({ type: 'backendCallResult', status: 200, error: null });
+  release?.();
+  await ended;
+  expect(events.map(({ requestId, scope, message }) => [requestId, scope, message.type])).toEqual([
+    ['r', ['mcp', 'a'], 'policyEvent'],
+    ['r', ['mcp', 'a'], 'backendCallStart'],
+    ['r', ['mcp', 'a'], 'backendCallResult'],
+  ]);
+  for (const { eventEnd, startTime } of events) {
+    expect(eventEnd).toBeLessThan(60_000_000);
+    expect(startTime).toBeUndefined();
+  }
+});
+
+test('a trace does not wait for a thread that has ended', async () => {
+  let held = 0;
+  const life = { hold: () => void (held += 1), release: () => void (held -= 1) };
+  const trace = new Recorder('r', () => {}, performance.now(), [], life);
+  const heard = new Heard();
+  remote().request(request('tools/call'), { ...targetCall(), trace }, heard);
+  await session.scripted.after(1);
+  expect(held).toBe(1);
+  await relays[1]?.close();
+  expect(held).toBe(0);
+});
