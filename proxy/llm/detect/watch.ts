@@ -10,7 +10,7 @@ import { SseDecoder } from '../../exchange/sse/sse-decoder.ts';
 import { overwrite } from '../usage/told.ts';
 import { closedFrames } from './closed-frames.ts';
 import { detectedTold } from './told.ts';
-import { lookedAtBody, type Onlooker } from './watched-body.ts';
+import { lookedAtBody, type Onlooker } from '../../exchange/looked-at-body.ts';
 
 export interface WatchOptions extends IdleLimit {
   readonly facts: LlmFacts;

@@ -1,9 +1,9 @@
 import type { A2aFacts } from '../../exchange/a2a-facts.ts';
-import type { BodySink } from '../../exchange/body.ts';
 import { joinChunks } from '../../exchange/collect.ts';
-import { codingOf } from '../../exchange/coding/content-coding.ts';
+import { codingOf, decodersOf } from '../../exchange/coding/content-coding.ts';
 import type { Headers } from '../../exchange/headers.ts';
 import type { HttpResponse } from '../../exchange/message.ts';
+import { lookedAtBody, type Onlooker } from '../../exchange/looked-at-body.ts';
 import { PassingBody } from '../../exchange/passing-body.ts';
 import { SseDecoder } from '../../exchange/sse/sse-decoder.ts';
 import type { JsonValue } from '../../../src/shared/json.ts';
@@ -18,15 +18,21 @@ export function watchAnswer(response: HttpResponse, facts: A2aFacts, limitBytes:
   facts.outcome = failed ? 'error' : facts.binding === 'http' ? 'success' : 'unknown';
   if (failed) facts.errorCode = response.status;
   else if (facts.binding === 'grpc') return watchStatus(response, facts);
-  if (codingOf(headers) !== null || (response.body.length ?? 0) > limitBytes) return;
+  const coding = codingOf(headers);
+  // Nobody has to look at what is compressed twice.
+  if (coding === undefined || (coding?.length ?? 0) > 1 || (response.body.length ?? 0) > limitBytes) return;
   const type = headers.get('content-type');
   const tell = (text: string): void => {
     if (isEventStream(type)) facts.events = (facts.events ?? 0) + 1;
     const answer = parsed(text);
     if (answer !== undefined) note(facts, answer, failed);
   };
-  if (isEventStream(type)) response.body = new PassingBody(response.body, (sink) => events(sink, tell, limitBytes));
-  else if (isJson(type)) response.body = new PassingBody(response.body, (sink) => whole(sink, tell, limitBytes));
+  const onlooker = isEventStream(type) ? events(tell, limitBytes) : isJson(type) ? whole(tell, limitBytes) : null;
+  if (onlooker === null) return;
+  const decoder = coding === null ? null : (decodersOf(coding)[0] ?? null);
+  // Without an onlooker for errors, broken data would end the process.
+  decoder?.on('error', () => {});
+  response.body = lookedAtBody(response.body, onlooker, decoder);
 }
 
 /** Messages of gRPC pass unread: the status, in the headers or after the messages, says how it ended. */
@@ -59,27 +65,24 @@ function parsed(text: string): JsonValue | undefined {
 
 type Tell = (text: string) => void;
 
-function whole(sink: BodySink, tell: Tell, limitBytes: number): BodySink {
+function whole(tell: Tell, limitBytes: number): Onlooker {
   let chunks: Uint8Array[] | null = [];
   let size = 0;
   return {
-    onData(chunk) {
+    push(chunk) {
       size += chunk.byteLength;
       if (size > limitBytes) chunks = null;
       // Whoever sends a chunk on may use its memory again.
       else chunks?.push(Uint8Array.prototype.slice.call(chunk));
-      sink.onData(chunk);
     },
-    onEnd(trailers) {
-      if (chunks !== null) tell(new TextDecoder().decode(joinChunks(chunks)));
-      sink.onEnd(trailers);
+    end(complete) {
+      if (complete && chunks !== null) tell(new TextDecoder().decode(joinChunks(chunks)));
     },
-    onError: (error) => sink.onError(error),
   };
 }
 
 /** The last event that says something counts. */
-function events(sink: BodySink, tell: Tell, limitBytes: number): BodySink {
+function events(tell: Tell, limitBytes: number): Onlooker {
   let decoder: SseDecoder | null = new SseDecoder({ event: (_name, data) => tell(data) }, limitBytes);
   const read = (use: (decoder: SseDecoder) => void): void => {
     try {
@@ -90,14 +93,9 @@ function events(sink: BodySink, tell: Tell, limitBytes: number): BodySink {
     }
   };
   return {
-    onData(chunk) {
-      read((each) => each.push(chunk));
-      sink.onData(chunk);
+    push: (chunk) => read((each) => each.push(chunk)),
+    end(complete) {
+      if (complete) read((each) => each.end());
     },
-    onEnd(trailers) {
-      read((each) => each.end());
-      sink.onEnd(trailers);
-    },
-    onError: (error) => sink.onError(error),
   };
 }

@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 
-import type { Body } from '../../exchange/body.ts';
-import { PassingBody } from '../../exchange/passing-body.ts';
+import type { Body } from './body.ts';
+import { PassingBody } from './passing-body.ts';
 
 /** Looks at bytes that go by. */
 export interface Onlooker {
