@@ -10,6 +10,7 @@ import type { ResolvedBackend } from '../backends/resolved.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { HttpResponse } from '../exchange/message.ts';
 import type { Refusal } from '../exchange/refusal.ts';
+import { DrySessions } from '../mcp/dry/dry-sessions.ts';
 import { Federation } from '../mcp/federation/federation.ts';
 import type { GatewayFacts } from '../mcp/federation/plan.ts';
 import { compileCallGuards } from '../mcp/guard/guards.ts';
@@ -24,6 +25,7 @@ import { SessionIds, type SessionOwner } from '../mcp/session/id.ts';
 import { counted } from '../mcp/records/counted.ts';
 import type { McpRecords } from '../mcp/records/records.ts';
 import type { TargetRecord } from '../mcp/records/target-record.ts';
+import type { McpSessions } from '../mcp/session/contract.ts';
 import { BackendSessions, type KeptConversation } from '../mcp/session/sessions.ts';
 import { type ThreadPeers, ThreadRelay } from '../mcp/session/relay/thread-relay.ts';
 import { SessionStore } from '../mcp/session/store.ts';
@@ -76,7 +78,9 @@ const SSE_OPEN_MS = 10_000;
 
 /** Several MCP servers that look like one, as a route reaches them. */
 export class McpBackend {
-  readonly #sessions: BackendSessions;
+  readonly #sessions: McpSessions;
+  /** Of an explanation. */
+  readonly #dry: DrySessions | null;
   readonly #options: McpHttpOptions;
   readonly #backend: McpBackendSpec;
   /** To the targets that are reached over HTTP. */
@@ -86,44 +90,44 @@ export class McpBackend {
   constructor(backend: McpBackendSpec, compiler: McpCompiler) {
     const { deps, own, sessions, thread } = compiler;
     this.#backend = backend;
+    const dry = deps.dryRun !== undefined;
     const context: PolicyContext = { phase: 'backend', source: own.sources.mcpAuthorization ?? backend.key, deps };
     const federation = new Federation({
       backend,
-      targets: backend.targets.map((target) => compileTarget(target, { backend, compiler, callers: this.#callers })),
+      targets: backend.targets.map((target) =>
+        dry ? uncalled(target) : compileTarget(target, { backend, compiler, callers: this.#callers }),
+      ),
       rules: compileItemRules(own.values.mcpAuthorization, context),
       guards: compileCallGuards(own.values.mcpGuardrails, { ...context, source: own.sources.mcpGuardrails ?? '' }),
       gateway: thread.gateway,
       cursorKey: sessions.key === undefined ? null : Buffer.from(sessions.key.reveal(), 'hex'),
     });
+    const ids = new SessionIds({
+      key: sessions.key,
+      backend: backend.key,
+      targets: backend.targets.map(({ name }) => name),
+    });
     const kept = keptOf(backend, compiler);
     const relay = deps.stores.get('relay of mcp', () => new ThreadRelay(thread.owner, thread.peers));
-    this.#sessions = new BackendSessions({
-      federation,
-      ids: new SessionIds({
-        key: sessions.key,
-        backend: backend.key,
-        targets: backend.targets.map(({ name }) => name),
-      }),
-      store: kept.store,
-      relay,
-      backend: kept.key,
-      census: kept.census,
-    });
+    const { store, census } = kept;
+    const live = new BackendSessions({ federation, ids, store, relay, backend: kept.key, census });
+    this.#dry = dry ? new DrySessions({ targets: backend.targets, federation, ids }) : null;
+    this.#sessions = this.#dry ?? live;
     this.#options = {
       limitBytes: deps.maxBufferSize,
       clock: deps.clock,
       dnsRebindingProtection: backend.dnsRebindingProtection,
       streams: kept.streams,
-      relay: streamRelay(relay, { backend: kept.key, streams: kept.streams, sessions: this.#sessions }),
+      relay: streamRelay(relay, { backend: kept.key, streams: kept.streams, sessions: live }),
     };
   }
 
   serve(exchange: Exchange): Promise<HttpResponse | Refusal> {
-    const [caller] = this.#callers;
     // Where the gateway does the login, its own step has answered before.
-    return caller !== undefined && isForTargetItself(exchange, this.#backend)
-      ? passedThrough(exchange, caller)
-      : serveMcp(exchange, this.#sessions, this.#options);
+    if (!isForTargetItself(exchange, this.#backend)) return serveMcp(exchange, this.#sessions, this.#options);
+    if (this.#dry !== null) return this.#dry.passedThrough(exchange);
+    const [caller] = this.#callers;
+    return caller === undefined ? serveMcp(exchange, this.#sessions, this.#options) : passedThrough(exchange, caller);
   }
 
   envelopeFor(refusal: Refusal): Envelope | null {
@@ -154,6 +158,17 @@ interface Around {
   readonly compiler: McpCompiler;
   /** Takes the callers that are made. */
   readonly callers: HttpCaller[];
+}
+
+/** Of an explanation: it has a name, and nobody connects to it. */
+function uncalled({ name, server }: McpTarget): Target {
+  return {
+    name,
+    transport: server.kind,
+    connect: () => {
+      throw new Error('nothing is called here');
+    },
+  };
 }
 
 function compileTarget(target: McpTarget, around: Around): Target {

@@ -7,7 +7,7 @@ import { explainRequest } from './explain.ts';
 
 /**
  * Explains a request to a configuration that nothing runs. Key sets behind addresses are fetched, since a token means
- * nothing without them; `warn` is told when one is not there.
+ * nothing without them, other documents are not: no service of theirs is asked. `warn` is told when one is not there.
  */
 export async function explainFile(
   config: GatewayConfig,
@@ -16,7 +16,9 @@ export async function explainFile(
 ): Promise<Explanation> {
   const resources = RemoteResources.open(silentLog().scope('resources'), () => {});
   try {
-    await resources.load(config).catch((error: unknown) => warn(messageOf(error)));
+    await resources
+      .load(config, ({ content }) => content !== 'openApi')
+      .catch((error: unknown) => warn(messageOf(error)));
     return await explainRequest(config, question, { contents: resources.contents(config) });
   } finally {
     resources.close();

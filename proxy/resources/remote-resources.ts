@@ -55,9 +55,12 @@ export class RemoteResources {
     return new RemoteResources({ fetch: fetchDocument, clock: systemClock, random: Math.random, log, publish });
   }
 
-  /** Fetches what the configuration refers to and is not there yet. Throws a `GwError` that names all that failed. */
-  async load(config: GatewayConfig): Promise<void> {
-    const wanted = [...remoteDocuments(config).values()];
+  /**
+   * Fetches what the configuration refers to and is not there yet, or what of it is needed. Throws a `GwError` that names all
+   * that failed.
+   */
+  async load(config: GatewayConfig, needed: (document: RemoteDocument) => boolean = () => true): Promise<void> {
+    const wanted = [...remoteDocuments(config).values()].filter(needed);
     const settled = await Promise.allSettled(wanted.map((document) => this.#whole(document)));
     const failures = settled.flatMap((result) => (result.status === 'rejected' ? [messageOf(result.reason)] : []));
     if (failures.length === 0) return;

@@ -51,7 +51,7 @@ export function unfit(message: string): TargetFailure {
  * An item that does not exist, or that the client may not know of. Where there are rules, they are the reason either way:
  * what is not there must look like what is not allowed.
  */
-export function unknownItem({ plan }: Members, kind: McpItem['kind'], name: string): TargetFailure {
+export function unknownItem({ plan }: Pick<Members, 'plan'>, kind: McpItem['kind'], name: string): TargetFailure {
   const reason = plan.rules.allows === null ? 'MCP' : 'Authorization';
   return denied({ code: rpcCodes.invalidParams, message: `Unknown ${kind}: ${name}` }, reason);
 }
