@@ -1,10 +1,18 @@
 import { request, type ClientRequest } from 'node:http';
 import { once } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 
+import { metaOf } from '../../proxy/mcp/message/meta.ts';
+import { KeptConversation } from '../../proxy/mcp/session/sessions.ts';
+import { PeerSession } from '../../proxy/mcp/targets/negotiate/session.ts';
+import { StreamableConnection } from '../../proxy/mcp/targets/streamable/connection.ts';
+import { Listening } from '../../proxy/mcp/targets/streamable/listening.ts';
+import type { JsonObject } from '../../src/shared/json.ts';
 import { eventually } from './clients.ts';
-import { ask, Cleanup, type RunningGateway, startGateway } from './gateway.ts';
+import { ask, Cleanup, type RunningGateway, startGateway, upstream } from './gateway.ts';
 import { begun, callTool, ended, handshake, say, type SessionTarget, sessionTarget, told } from './mcp-target.ts';
 
 const cleanup = new Cleanup();
@@ -40,6 +48,40 @@ async function stream(port: number, session: string): Promise<ClientRequest> {
   response.resume();
   response.on('error', () => {});
   return outgoing;
+}
+
+const posting = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+
+/** Notes the objects of sessions, so that it can be told how many there were and how many are left. */
+function noted(): () => { readonly seen: number[]; readonly left: number } {
+  const refs = [
+    noteThis(KeptConversation.prototype, 'post'),
+    noteThis(PeerSession.prototype, 'post'),
+    noteThis(StreamableConnection.prototype, 'post'),
+    noteThis(Listening.prototype, 'start'),
+  ];
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  return () => {
+    if (typeof collect === 'function') collect();
+    return {
+      seen: refs.map(({ length }) => length),
+      left: refs.flat().filter((ref) => ref.deref() !== undefined).length,
+    };
+  };
+}
+
+function noteThis<T extends object>(prototype: T, method: keyof T): WeakRef<T>[] {
+  const refs: WeakRef<T>[] = [];
+  const own = prototype[method];
+  if (typeof own !== 'function') throw new Error('no method');
+  const noting = function (this: T, ...args: unknown[]): unknown {
+    refs.push(new WeakRef(this));
+    return Reflect.apply(own, this, args);
+  };
+  Object.defineProperty(prototype, method, { value: noting, configurable: true });
+  cleanup.add({ close: () => Object.defineProperty(prototype, method, { value: own, configurable: true }) });
+  return refs;
 }
 
 /** Enough connections that every thread gets some. */
@@ -129,14 +171,84 @@ describe('a session', () => {
   });
 });
 
+/** A server without sessions, which wants to know something before it answers. */
+async function modernTarget(): Promise<number> {
+  const meta = (params: JsonObject): unknown => metaOf(params)?.['io.modelcontextprotocol/logLevel'] ?? null;
+  const answers: Record<string, (params: JsonObject) => JsonObject> = {
+    'server/discover': () => ({ supportedVersions: ['2026-07-28'], capabilities: { tools: {}, logging: {} } }),
+    'tools/call': (params) =>
+      params['name'] === 'ask' && params['inputResponses'] === undefined
+        ? { resultType: 'input_required', inputRequests: { who: { method: 'roots/list' } } }
+        : {
+            content: [],
+            structuredContent: { level: JSON.stringify(meta(params)), answers: params['inputResponses'] ?? {} },
+          },
+  };
+  const server = await upstream((asked, response) => {
+    let body = '';
+    asked.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    asked.on('end', () => {
+      const { id, method, params } = JSON.parse(body);
+      const answer = answers[method];
+      const said = answer === undefined ? { error: { code: -32022, message: 'no' } } : { result: answer(params) };
+      response.writeHead(answer === undefined ? 400 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, ...said }));
+    });
+  });
+  return cleanup.add(server).port;
+}
+
+describe('a session with a server that has none', () => {
+  test('is the same in every thread', async () => {
+    const gateway = cleanup.add(await startGateway(config([await modernTarget()]), { threads: THREADS }));
+    const mcp = gateway.port(800);
+    const id = await begun(mcp);
+    await say(mcp, id, { id: 1, method: 'logging/setLevel', params: { level: 'warning' } });
+    for (let i = 0; i < MANY; i++) expect(await told(mcp, id)).toEqual({ level: '"warning"', answers: {} });
+  });
+
+  test('asks its client over one connection and hears it over another', async () => {
+    const gateway = cleanup.add(await startGateway(config([await modernTarget()]), { threads: THREADS }));
+    const mcp = gateway.port(800);
+    const id = await begun(mcp);
+    for (let i = 0; i < MANY; i++) {
+      const outgoing = request({ host: '127.0.0.1', port: mcp, path: '/mcp', method: 'POST', agent: false });
+      for (const [name, value] of Object.entries({ ...posting, 'mcp-session-id': id })) outgoing.setHeader(name, value);
+      outgoing.end('{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"ask"}}');
+      const [response] = await once(outgoing, 'response');
+      let text = '';
+      for await (const chunk of response) {
+        text += String(chunk);
+        const question = /"id":("[^"]+"),"method":"roots.list"/.exec(text)?.[1];
+        if (question === undefined || text.includes('structuredContent')) continue;
+        await say(mcp, id, { id: JSON.parse(question), result: { roots: [] } });
+      }
+      expect(text).toContain('"answers":{"who":{"roots":[]}}');
+    }
+  });
+});
+
 describe('sessions that are left', () => {
+  test('hold no object when they are gone', async () => {
+    const target = cleanup.add(await sessionTarget());
+    const gateway = cleanup.add(await startGateway(config([target.port], { ttl: '2s' })));
+    const mcp = gateway.port(800);
+    const alive = noted();
+    const all = await Promise.all(Array.from({ length: 200 }, () => begun(mcp)));
+    const streams = await Promise.all(all.slice(0, 50).map((id) => stream(mcp, id)));
+    expect(alive().seen).toEqual([200, 200, 200, 50]);
+    for (const each of streams) each.destroy();
+    await eventually('the target knows none', () => target.sessions.size === 0);
+    await eventually('all objects are gone', () => alive().left === 0);
+  });
+
   test('a thousand of them leave nothing behind, here or at their target', async () => {
     const target = cleanup.add(await sessionTarget());
-    const { mcp } = await gatewayTo(target, { ttl: '300ms' });
+    const { mcp } = await gatewayTo(target, { ttl: '1s' });
     const leave = async (n: number): Promise<void> => {
       const id = await begun(mcp);
       const open = n % 3 === 0 ? await stream(mcp, id) : null;
-      if (n % 7 === 0) await told(mcp, id);
+      if (n % 7 === 0) await callTool(mcp, id, 'tell');
       if (n % 5 === 0) await ended(mcp, id);
       open?.destroy();
     };
@@ -147,7 +259,7 @@ describe('sessions that are left', () => {
 
   test('are not ended by threads that have lost interest while another goes on', async () => {
     const target = cleanup.add(await sessionTarget());
-    const { mcp } = await gatewayTo(target, { ttl: '300ms' });
+    const { mcp } = await gatewayTo(target, { ttl: '1s' });
     const id = await begun(mcp);
     for (let i = 0; i < MANY; i++) await told(mcp, id);
     // One connection: one thread keeps it.
@@ -277,11 +389,14 @@ describe('an id of a session', () => {
     const pinned = edited(id, ({ s: [first] }) => Object.assign(first ?? {}, { b: `127.0.0.1:${other.port}` }));
     const elsewhere = edited(pinned, (content) => (content.h = content.h?.replace(/^.{16}/, 'f'.repeat(16))));
     const nowhere = edited(pinned, (content) => delete content.h);
+    const restarted = edited(id, (content) => (content.h = content.h?.replace(/.{8}$/, '00000000')));
     for (let i = 0; i < MANY; i++) {
       expect((await callTool(mcp, pinned, 'tell')).status).toBe(404);
       // An id without a key is the target's own, which is all that it opens.
       expect((await callTool(mcp, elsewhere, 'tell')).status).toBe(200);
       expect((await callTool(mcp, nowhere, 'tell')).status).toBe(200);
+      // As if the thread had been started again since.
+      expect((await callTool(mcp, restarted, 'tell')).status).toBe(200);
     }
     expect(other.heard).toEqual([]);
   });

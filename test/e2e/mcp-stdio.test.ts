@@ -169,3 +169,12 @@ function post(port: number, message: object, headers: Record<string, string> = {
     body: JSON.stringify({ jsonrpc: '2.0', ...message }),
   });
 }
+
+test('programs of sessions that lie idle end', async () => {
+  const local = ['adminAddr', 'statsAddr', 'readinessAddr'].map((name) => `${name}: "127.0.0.1:1"`).join(', ');
+  gateway = await startGateway(`config: {${local}, mcp: {sessionTtl: 1s}}\n${config()}`, { threads: 2 });
+  const port = gateway.port(800);
+  const begun = await Promise.all(Array.from({ length: 6 }, () => post(port, handshake)));
+  await until(() => programs().length === 0);
+  for (const { headers } of begun) expect((await listTools(port, String(headers['mcp-session-id']))).status).toBe(404);
+});

@@ -248,15 +248,20 @@ export class PeerSession implements TargetConnection {
       relay.carry(this.#toModern.listen(call, this.#hello, relay));
       return;
     }
+    let lasted = false;
     const sink: CallSink = {
-      onOpen: () => relay.onOpen(),
+      onOpen: () => {
+        lasted = true;
+        relay.onOpen();
+      },
       onMessage: (message) => {
         if (message.kind === 'request' && !this.#parts.options.answers)
           reply(this.#connection, message, inVersion(call, peer));
         else relay.onMessage(message);
       },
       onEnd: (failure) => {
-        if (failure === null || retried || relay.over) relay.onEnd(failure);
+        // One that was there may be opened anew each time that the target restarts.
+        if (failure === null || (retried && !lasted) || relay.over) relay.onEnd(failure);
         else void explained(failure).then((known) => this.#unheard(known, { call, relay, peer }));
       },
     };

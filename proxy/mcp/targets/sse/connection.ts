@@ -64,9 +64,14 @@ export class SseConnection implements TargetConnection {
 
   listen(call: TargetCall, sink: CallSink): Calling {
     this.#listeners.add(sink);
-    if (this.#open(call, null) === null)
+    const stream = this.#open(call, null);
+    if (stream === null)
       queueMicrotask(() => {
         if (this.#listeners.delete(sink)) sink.onEnd(forgotten());
+      });
+    else
+      void stream.endpoint.then((endpoint) => {
+        if (typeof endpoint === 'string' && this.#listeners.has(sink)) sink.onOpen?.();
       });
     return {
       cancel: () => {

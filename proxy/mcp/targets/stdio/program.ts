@@ -157,7 +157,7 @@ export class Program {
   }
 
   #neverBegan(error: Error): void {
-    this.#end(`the program could not be started: ${startFailure(error)}`);
+    this.#end(`the program ${this.#options.command.file} could not be started: ${startFailure(error)}`);
     this.#hasLeft();
   }
 

@@ -306,6 +306,33 @@ describe('a session that the target has forgotten', () => {
     expect(heard.slice(1)).toEqual(['GET', 'initialize', 'notifications/initialized', 'GET']);
   });
 
+  test('is listened to again each time that it is forgotten', async () => {
+    let session = 0;
+    const streams: ServerResponse[] = [];
+    const at = await target({
+      initialize: (to, response) => result(hello, { 'mcp-session-id': `s${++session}` })(to, response),
+      GET: (to, response) => {
+        if (to.headers['mcp-session-id'] !== `s${session}`) gone(to, response);
+        else {
+          streams.push(response.writeHead(200, { 'content-type': 'text/event-stream' }));
+          response.write('data: {"jsonrpc":"2.0","method":"notifications/message"}\n\n');
+        }
+      },
+    });
+    const connection = at.connect(null);
+    await asked(connection, initialize, callOf(null));
+    const listener = new Waiting();
+    const calling = connection.listen(callOf(LEGACY), listener);
+    for (let restart = 1; restart <= 4; restart++) {
+      await eventually('the stream is there', () => listener.messages.length === restart);
+      session += 1;
+      streams.at(-1)?.end();
+      await eventually('it is opened again', () => (clock.advance(1000), listener.messages.length > restart));
+    }
+    calling.cancel();
+    expect(listener.ends).toBe(0);
+  });
+
   test.each([
     ['404', gone],
     ['400 and an error', error(-32000, 400)],

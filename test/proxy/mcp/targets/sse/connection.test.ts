@@ -235,3 +235,16 @@ describe('a target that', () => {
     expect(failure).toMatchObject({ kind: 'broken', message: expect.stringContaining('too large') });
   });
 });
+
+test('a stream that is there says so before anything is said on it, and one that is not never does', async () => {
+  const opened = Promise.withResolvers<void>();
+  const one = await servedBy();
+  one.listen(call, { onOpen: () => opened.resolve(), onMessage() {}, onEnd() {} });
+  await opened.promise;
+  const refused = await servedBy({ onGet: (_request, response) => response.writeHead(503).end() !== undefined });
+  const heard: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  refused.listen(call, { onOpen: () => heard.push('open'), onMessage() {}, onEnd: () => ended.resolve() });
+  await ended.promise;
+  expect(heard).toEqual([]);
+});

@@ -170,7 +170,7 @@ describe('a program that does not', () => {
     const server = its.run('no-such-program', []);
     expect(await ask(server, initialize()).end).toEqual({
       kind: 'broken',
-      message: 'one: the program could not be started: there is no such command',
+      message: 'one: the program no-such-program could not be started: there is no such command',
     });
     expect(await ask(server, initialize()).end).toMatchObject({
       message: expect.stringMatching(/started again in 2\d\d ms/),
@@ -179,7 +179,7 @@ describe('a program that does not', () => {
 
   test('may be executed fails the call', async () => {
     expect(await ask(its.run('/etc/passwd', []), initialize()).end).toMatchObject({
-      message: 'one: the program could not be started: the command may not be executed',
+      message: 'one: the program /etc/passwd could not be started: the command may not be executed',
     });
     expect(await ask(its.run('x', ['a\0b']), initialize()).end).toMatchObject({ kind: 'broken' });
   });
