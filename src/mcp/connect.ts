@@ -1,6 +1,7 @@
-import type { Client } from '@modelcontextprotocol/client';
+import type { Client, ElicitResult } from '@modelcontextprotocol/client';
 import { InterruptedError } from '../admin/client/errors.ts';
 import { GwError } from '../shared/errors.ts';
+import type { JsonObject } from '../shared/json.ts';
 import { mcpError, refusedLogin } from './failure.ts';
 import { askLogin, metadataAddress } from './login.ts';
 
@@ -16,7 +17,19 @@ export interface McpPlace {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly version: string;
+  /** Answers what a server asks in the middle of a call; without it servers are told that nobody can be asked. */
+  readonly elicit?: ((asked: Elicitation, signal: AbortSignal) => Promise<ElicitationAnswer>) | undefined;
 }
+
+/** What a server wants to know of whoever calls it. */
+export interface Elicitation {
+  readonly message: string;
+  readonly schema: JsonObject;
+}
+
+export type ElicitationAnswer =
+  | { readonly action: 'accept'; readonly content: JsonObject }
+  | { readonly action: 'decline' | 'cancel' };
 
 /** A person waits for the message. */
 const METADATA_MS = 5000;
@@ -47,8 +60,12 @@ export async function withServer<T>(place: McpPlace, work: (client: Client) => P
   };
   const client = new Client(
     { name: 'gwctl', version: place.version },
-    place.protocol === 'auto' ? { versionNegotiation: { mode: 'auto' } } : {},
+    {
+      ...(place.protocol === 'auto' ? { versionNegotiation: { mode: 'auto' } } : {}),
+      ...(place.elicit === undefined ? {} : { capabilities: { elicitation: { form: {} } } }),
+    },
   );
+  answerQuestions(client, place);
   const Transport = place.transport === 'sse' ? SSEClientTransport : StreamableHTTPClientTransport;
   const transport = new Transport(place.url, options);
   try {
@@ -65,6 +82,17 @@ export async function withServer<T>(place: McpPlace, work: (client: Client) => P
     await client.close().catch(() => {});
     await agent.destroy();
   }
+}
+
+function answerQuestions(client: Client, { elicit, signal }: McpPlace): void {
+  if (elicit === undefined) return;
+  client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+    if (params.mode === 'url') return { action: 'decline' };
+    // `as`: it came as JSON, and an answer goes as JSON.
+    const schema = params.requestedSchema as unknown as JsonObject;
+    const answer = await elicit({ message: params.message, schema }, AbortSignal.any([signal, mcpReq.signal]));
+    return answer as ElicitResult;
+  });
 }
 
 async function loginNeeded(challenge: string, place: McpPlace, send: typeof globalThis.fetch): Promise<GwError> {

@@ -5,8 +5,10 @@ import stringWidth from 'string-width';
 import { LiveView } from '../../ui/live/App.tsx';
 import { stepLive } from '../../ui/live/model.ts';
 import { initialLive, type LiveState } from '../../ui/live/state.ts';
+import { FormView } from '../../ui/form/App.tsx';
 import { colourTheme, plainTheme } from '../../ui/theme.ts';
 import { TraceView } from '../../ui/trace/App.tsx';
+import { formOf, press as pressForm } from './form/form.ts';
 import { golden } from './golden.ts';
 import { recording } from './recordings.ts';
 import { press, type, viewerOf } from './trace/viewer.ts';
@@ -70,6 +72,20 @@ describe.each(sizes)('at %d x %d', (columns, rows) => {
     expect(shown).toBe(golden(`${scene}-${name}`, shown));
   });
 
+  test.each([
+    ['form', {}, []],
+    ['form-problems', {}, ['tab', 'ctrl-u', 'x', 'down', 'down', 'down', 'down', '{"for": "Ada"}', 'enter']],
+    [
+      'form-question',
+      { title: 'The server asks', message: 'Order 20 of cup for €98.00?', declinable: true },
+      ['c', 'tab', 'tab', 'tab', '長い'.repeat(60)],
+    ],
+  ])('%s', (scene, options, keys) => {
+    const state = pressForm(formOf(options, [columns, rows]), ...keys).state;
+    const shown = frame(<FormView state={state} theme={plainTheme} />, columns, rows);
+    expect(shown).toBe(golden(`${scene}-${name}`, shown));
+  });
+
   test('live', () => {
     const shown = frame(<LiveView state={live(columns, rows)} theme={plainTheme} />, columns, rows);
     expect(shown).toBe(golden(`live-${name}`, shown));
@@ -97,6 +113,7 @@ describe('any terminal', () => {
       );
     }
     frame(<LiveView state={live(columns, rows)} theme={plainTheme} />, columns, rows);
+    frame(<FormView state={formOf({}, [columns, rows])} theme={plainTheme} />, columns, rows);
   });
 
   test('colour is never the only sign: without it the same characters are shown', () => {
