@@ -102,7 +102,7 @@ describe('a request for MCP servers that is only thought of', () => {
     [
       'tools/call',
       { name: 'files_read' },
-      'target files (program /usr/bin/touch)',
+      /^target files \(program \/usr\/bin\/touch\)$/,
       'target files, which knows it as read',
     ],
     [
@@ -113,15 +113,15 @@ describe('a request for MCP servers that is only thought of', () => {
     ],
     ['prompts/get', { name: 'web_p' }, /^target web \(streamable, 127\.0\.0\.1:\d+\)$/, 'prompts/get of prompt web_p'],
     ['resources/read', { uri: 'web+memo:x' }, /^target web/, 'which knows it as memo:x'],
-    ['tools/list', {}, 'targets files, web, pets', 'tools/list goes to every target'],
-    ['server/discover', {}, 'targets files, web, pets', 'server/discover goes to every target'],
+    ['tools/list', {}, /^targets files, web, pets$/, 'tools/list goes to every target'],
+    ['server/discover', {}, /^targets files, web, pets$/, 'server/discover goes to every target'],
   ])('%s %j tells who would be asked, and asks nobody', async (method, params, endpoint, why) => {
     const { explain } = await started();
     const explained = await explain(question(method, params));
     expect(explained.answer).toMatchObject({ by: 'backend', status: null });
     expect(explained.backend).toMatchObject({
       name: '/mcp',
-      endpoint: typeof endpoint === 'string' ? endpoint : expect.stringMatching(endpoint),
+      endpoint: expect.stringMatching(endpoint),
     });
     expect(mcpOf(explained)).toEqual([expect.stringContaining(why)]);
   });
