@@ -36,6 +36,7 @@ import {
   compileRoutePipeline,
   type GatewayPipeline,
 } from '../policy/pipeline.ts';
+import { agentAddress } from './mirror-address.ts';
 import type { MirrorPlan } from '../policy/request-mirror/compile.ts';
 import { ChainCache } from '../routing/delegation.ts';
 import { compileRouteTable, type Matched, type RouteTable } from '../routing/table.ts';
@@ -330,7 +331,10 @@ export class Engine {
     return plans.map((plan) => {
       const { backend } = plan;
       const policies = backend.kind === 'reference' ? (this.backends.named(backend.backend)?.policies ?? {}) : {};
-      return { plan, resolved: this.backends.resolve(backend, policies) };
+      const resolved = this.backends.resolve(backend, policies);
+      const { agent } = resolved;
+      const address = agent === undefined ? null : agentAddress(agent, policies, this.#policyDeps);
+      return { plan, resolved, address };
     });
   }
 

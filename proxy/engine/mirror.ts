@@ -2,6 +2,8 @@ import { peerOf } from '../backends/connect.ts';
 import { accountFinish, outcomeOf, outcomeOfError } from '../backends/health.ts';
 import { UpstreamError } from '../backends/upstream.ts';
 import type { BufferedBody } from '../exchange/body.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { HttpRequest } from '../exchange/message.ts';
 import { teeBody } from '../exchange/tee.ts';
 import { messageOf } from '../../src/shared/errors.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
@@ -67,13 +69,24 @@ async function sendMirror(flight: InFlight, { mirror, copy, body, trace }: Mirro
   trace?.emit({ type: 'backendCallStart', target: peerOf(picked.origin.address) });
   const { origin, endpoint } = picked;
   if (endpoint !== null) runtime.endpoints.started(endpoint.row);
-  const span = beginCall(flight, copy, 'Mirror');
+  const request = { ...copy, authority: picked.authorityHost ?? copy.authority, body };
+  // Before credentials are made: a signature covers the header that this sets.
+  const span = beginCall(flight, request, 'Mirror');
+  const unsigned = await notAddressed(mirror, request, exchange);
+  if (unsigned !== null) {
+    if (span !== null) endCall(span, { request, origin, redaction, result: unsigned });
+    if (endpoint !== null)
+      accountFinish(runtime.endpoints, endpoint, { outcome: { kind: 'unknown' }, latencyMs: 0 }, Date.now());
+    trace?.emit({ type: 'backendCallResult', status: null, error: unsigned.message }, 'warn', start);
+    runtime.mirrorOutages.failed(resolved.name, unsigned.message);
+    return;
+  }
   const call = runtime.pools.send(origin, {
-    method: copy.method,
+    method: request.method,
     scheme: origin.tls === null ? 'http' : 'https',
-    authority: picked.authorityHost ?? copy.authority,
-    target: copy.target,
-    headers: copy.headers,
+    authority: request.authority,
+    target: request.target,
+    headers: request.headers,
     body,
     upgrade: null,
   });
@@ -98,6 +111,21 @@ async function sendMirror(flight: InFlight, { mirror, copy, body, trace }: Mirro
   } finally {
     clearTimeout(timer);
     runtime.mirrorDuration.observe((performance.now() - started) / 1000);
+  }
+}
+
+/** Why a copy cannot be made what its backend takes; null when it is. */
+async function notAddressed(
+  { address }: MirrorProgram,
+  request: HttpRequest,
+  exchange: Exchange,
+): Promise<Error | null> {
+  if (address === null) return null;
+  try {
+    const refusal = await address(request, exchange);
+    return refusal === null ? null : new Error(refusal.message);
+  } catch (error) {
+    return failureOf(error);
   }
 }
 

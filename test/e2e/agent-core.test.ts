@@ -9,8 +9,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
 import { verifySignature, type VendorKeys } from '../proxy/backends/auth/aws-verifier.ts';
-import { fixture, fixturePath } from './clients.ts';
-import { ask, Cleanup, startGateway } from './gateway.ts';
+import { eventually, fixture, fixturePath } from './clients.ts';
+import { ask, Cleanup, startGateway, upstream } from './gateway.ts';
 
 const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
@@ -121,6 +121,28 @@ describe('a runtime of AgentCore', () => {
     const { authorization } = seen[0]?.headers ?? {};
     expect(authorization).toMatch(/Credential=AKENV\/\d{8}\/eu-west-1\/bedrock-agentcore\/aws4_request/);
     expect(authorization).toMatch(/SignedHeaders=[^,]*x-amzn-bedrock-agentcore-runtime-session-id/);
+  });
+
+  test('gets copies of requests at its own path, signed', async () => {
+    const { seen, policies } = await runtime();
+    const main = cleanup.add(
+      await upstream((request, response) => void request.resume().on('end', () => response.end('main'))),
+    );
+    const running = cleanup.add(
+      await startGateway(
+        `gateways: {default: {port: 80}}
+backends: [{name: agent, aws: {agentCore: {agentRuntimeArn: "${ARN}"}}, policies: {${policies}}}]
+routes: [{policies: {requestMirror: {backend: {backend: agent}, percentage: 1}}, backends: [{host: "127.0.0.1:${main.port}"}]}]`,
+        { env: ENV },
+      ),
+    );
+    const headers = { 'content-type': 'application/json', authorization: 'Bearer mine' };
+    const asked = { method: 'POST', body: '{"prompt":"hi"}', headers };
+    expect(await ask(running.port(80), '/chat', asked)).toMatchObject({ status: 200, body: 'main' });
+    await eventually('the copy has come', () => seen.length === 1);
+    expect(seen).toMatchObject([
+      { verdict: 'valid', line: `POST ${PATH}`, body: '{"prompt":"hi"}', headers: { host: HOST } },
+    ]);
   });
 
   test('is signed for with keys of its own, where it and its service are known', async () => {
