@@ -12,7 +12,7 @@ import { StreamableConnection } from '../../proxy/mcp/targets/streamable/connect
 import { Listening } from '../../proxy/mcp/targets/streamable/listening.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
 import { eventually } from './clients.ts';
-import { ask, Cleanup, type RunningGateway, startGateway, upstream } from './gateway.ts';
+import { type Answer, ask, Cleanup, type RunningGateway, startGateway, upstream } from './gateway.ts';
 import { begun, callTool, ended, handshake, say, type SessionTarget, sessionTarget, told } from './mcp-target.ts';
 
 const cleanup = new Cleanup();
@@ -255,6 +255,33 @@ describe('sessions that are left', () => {
     for (let n = 0; n < 1000; n += 20) await Promise.all(Array.from({ length: 20 }, (_, at) => leave(n + at)));
     await eventually('nothing is left', () => target.sessions.size === 0 && target.streams.size === 0);
     expect(target.heard.filter((method) => method === 'DELETE')).toHaveLength(1000);
+  });
+
+  test('are not those of clients of the older transport whose stream is open', async () => {
+    const target = cleanup.add(await sessionTarget({ silent: true }));
+    const text = config([target.port], { ttl: '1s' });
+    const gateway = cleanup.add(await startGateway(text, { threads: 1 }));
+    const mcp = gateway.port(800);
+    const outgoing = request({ host: '127.0.0.1', port: mcp, path: '/sse', headers: { accept: 'text/event-stream' } });
+    outgoing.on('error', () => {});
+    const [response] = await once(outgoing.end(), 'response');
+    let heard = '';
+    response.on('data', (chunk: Buffer) => (heard += chunk.toString()));
+    response.on('error', () => {});
+    await eventually('the address is told', () => heard.includes('sessionId='));
+    const address = /data: (\S+)/.exec(heard)?.[1] ?? '';
+    const post = (message: object): Promise<Answer> =>
+      ask(mcp, address, { method: 'POST', headers: posting, body: JSON.stringify({ jsonrpc: '2.0', ...message }) });
+    await post(handshake);
+    await eventually('it is begun', () => heard.includes('"id":0'));
+    await eventually('there is no stream of the target', () => target.heard.includes('GET'));
+    await begun(mcp);
+    expect(target.sessions.size).toBe(2);
+    await eventually('the other one has been idle for too long', () => target.sessions.size < 2);
+    expect((await post({ id: 9, method: 'ping' })).status).toBe(202);
+    await eventually('it is answered', () => heard.includes('"id":9'));
+    outgoing.destroy();
+    await eventually('it ends with its stream', () => target.sessions.size === 0);
   });
 
   test('are not ended by threads that have lost interest while another goes on', async () => {

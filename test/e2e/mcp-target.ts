@@ -26,8 +26,8 @@ export interface SessionTarget extends Upstream {
   tell(message: JsonObject): void;
 }
 
-/** A server of the versions with sessions, which keeps account of them. */
-export async function sessionTarget(): Promise<SessionTarget> {
+/** A server of the versions with sessions, which keeps account of them; a silent one has no streams without a request. */
+export async function sessionTarget({ silent = false } = {}): Promise<SessionTarget> {
   const sessions = new Map<string, TargetSession>();
   const streams = new Set<ServerResponse>();
   const heard: string[] = [];
@@ -67,6 +67,10 @@ export async function sessionTarget(): Promise<SessionTarget> {
         response.writeHead(200).end();
         break;
       case 'GET':
+        if (silent) {
+          response.writeHead(405).end();
+          break;
+        }
         response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
         streams.add(response);
         response.on('close', () => streams.delete(response));

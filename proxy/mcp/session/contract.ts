@@ -26,6 +26,8 @@ export interface McpSession {
   post(message: RpcNotification | RpcAnswer, call: ClientCall): Promise<TargetFailure | null>;
   /** What targets say without being asked. */
   listen(call: ClientCall, sink: CallSink): Calling;
+  /** Keeps it from lying idle until what is returned is called; absent where it is not kept. */
+  hold?(): () => void;
   /** The client ends it. */
   close(call: ClientCall): Promise<void>;
 }

@@ -24,6 +24,10 @@ export class FollowedSession implements McpSession {
     return this.#session.id;
   }
 
+  hold(): () => void {
+    return this.#session.hold?.() ?? (() => {});
+  }
+
   request(message: RpcRequest, call: ClientCall, sink: CallSink): Calling {
     const { trace } = call.exchange;
     if (trace === null) return this.#request(message, call, sink);

@@ -181,6 +181,10 @@ export class KeptConversation implements McpSession, OwnedSession, OpenSession {
     return this.#held('stream', sink, (held) => this.#session.listen(call, held));
   }
 
+  hold(): () => void {
+    return this.#store.hold(this.id, 'stream');
+  }
+
   /** By the client, or, without a call, because nobody uses it any more. */
   close(call: ClientCall | null = null): Promise<void> {
     this.#census?.over(this, call !== null);

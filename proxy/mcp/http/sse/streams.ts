@@ -13,12 +13,16 @@ export class SseStream {
   readonly #begun: McpSession;
   #underWay = 0;
   #leaving = false;
+  #release: (() => void) | null = null;
 
   constructor(id: string, parts: { begun: McpSession; opening: ClientCall; gone: (stream: SseStream) => void }) {
     this.id = id;
     this.#begun = parts.begun;
     this.opening = parts.opening;
-    this.events = new EventStream(() => parts.gone(this));
+    this.events = new EventStream(() => {
+      this.#release?.();
+      parts.gone(this);
+    });
   }
 
   /**
@@ -33,7 +37,11 @@ export class SseStream {
   }
 
   #usable(session: McpSession | 'undecodable' | 'unknown'): McpSession | null {
-    if (typeof session !== 'string') return session;
+    if (typeof session !== 'string') {
+      // Its client is there, though it may say nothing.
+      if (!this.events.over) this.#release ??= session.hold?.() ?? null;
+      return session;
+    }
     this.events.close();
     return null;
   }

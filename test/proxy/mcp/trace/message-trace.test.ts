@@ -140,6 +140,7 @@ describe('a traced target', () => {
     close(): Promise<null> {
       return Promise.resolve(null);
     }
+    leave(): void {}
   }
 
   const made: Silent[] = [];
