@@ -145,6 +145,7 @@ test('a request, its messages and its answer pass, with numbers that a double do
   const call = targetCall('2025-11-25', { traceparent: '00-a-b-01' });
   call.exchange.attributes.jwt = { claims: { sub: 'me' }, rawToken: new Secret('token') };
   call.exchange.attributes.extproc = { k: 1 };
+  call.exchange.attributes.apiKey = { key: new Secret('key'), place: 'x-key', metadata: { team: 'a' } };
   remote().request(
     { ...request('tools/call', undefined, 7), params: isJsonObject(params) ? params : undefined },
     call,
@@ -159,6 +160,8 @@ test('a request, its messages and its answer pass, with numbers that a double do
   expect(came?.exchange.attributes.jwt?.rawToken.reveal()).toBe('token');
   expect(came?.exchange.attributes.jwt?.claims).toEqual({ sub: 'me' });
   expect(came?.exchange.attributes.extproc).toEqual({ k: 1 });
+  expect(came?.exchange.attributes.apiKey).toMatchObject({ place: 'x-key', metadata: { team: 'a' } });
+  expect(came?.exchange.attributes.apiKey?.key.reveal()).toBe('key');
   expect(came?.exchange.request.target).toBe('/mcp');
   const [sink] = session.scripted.sinks;
   sink?.onMessage({ kind: 'notification', method: 'notifications/progress', params: { progress: 1 } });
