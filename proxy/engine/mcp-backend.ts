@@ -4,6 +4,8 @@ import type {
   McpServer,
   McpSessions as SessionSettings,
   McpTarget,
+  OpenApiSource,
+  RemoteOpenApi,
 } from '../../src/config/ir/index.ts';
 import type { BackendTable } from '../backends/resolve.ts';
 import type { ResolvedBackend } from '../backends/resolved.ts';
@@ -34,6 +36,8 @@ import type { HttpCaller } from '../mcp/targets/http-caller.ts';
 import { negotiating } from '../mcp/targets/negotiate/target.ts';
 import { openApiTarget } from '../mcp/targets/openapi/connection.ts';
 import { compileDocument } from '../mcp/targets/openapi/document.ts';
+import { KeptDocument, type LiveDocument, type Proposal } from '../mcp/targets/openapi/live-document.ts';
+import type { CompiledDocument } from '../mcp/targets/openapi/plan.ts';
 import { sseTarget } from '../mcp/targets/sse/target.ts';
 import { Programs } from '../mcp/targets/stdio/programs.ts';
 import { stdioTarget } from '../mcp/targets/stdio/target.ts';
@@ -41,7 +45,6 @@ import { streamableTarget } from '../mcp/targets/streamable/target.ts';
 import { traced } from '../mcp/trace/traced-target.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
 import type { Logger } from '../../src/shared/log.ts';
-import type { Live } from '../resources/contract.ts';
 import type { PolicyContext, PolicyDeps } from '../policy/contract.ts';
 import { definitionKey } from '../policy/definition-key.ts';
 import type { Effective } from '../policy/effective.ts';
@@ -141,7 +144,8 @@ function keptOf(backend: McpBackendSpec, compiler: McpCompiler) {
   const place = { phase: 'backend', source: backend.key, deps } as const;
   // Conversations go on as they were begun: what their connections are like belongs to what they are.
   const connections = backend.targets.map((target) => connectionSpec(target, compiler));
-  const key = definitionKey('mcp', { backend, connections, ttlMs: sessions.ttlMs }, place);
+  const targets = backend.targets.map(({ server, ...target }) => ({ ...target, server: lasting(server) }));
+  const key = definitionKey('mcp', { backend: { ...backend, targets }, connections, ttlMs: sessions.ttlMs }, place);
   return {
     key,
     store: deps.stores.get(
@@ -185,8 +189,17 @@ function compileTarget(target: McpTarget, around: Around): Target {
   return counted(target.server.kind === 'openapi' ? plain : negotiating(plain, options), record);
 }
 
+/** Without what may change while conversations last. */
+function lasting(server: McpServer): object {
+  return server.kind === 'openapi' ? { ...server, schema: null } : server;
+}
+
 function recordOf({ key, server }: McpTarget, { deps, thread }: McpCompiler): TargetRecord {
-  const identity = definitionKey('mcp target', { key, server }, { phase: 'backend', source: key, deps });
+  const identity = definitionKey(
+    'mcp target',
+    { key, server: lasting(server) },
+    { phase: 'backend', source: key, deps },
+  );
   return thread.records.target(identity, { key, program: server.kind === 'stdio' }, deps.stores);
 }
 
@@ -209,16 +222,8 @@ function plainTarget(target: McpTarget, { compiler, callers }: Around): Target {
     case 'sse':
       return sseTarget({ name, path, caller, limitBytes, clock, openTimeoutMs: SSE_OPEN_MS });
     case 'openapi': {
-      const { schema } = server;
-      const described = (source: unknown): Target => {
-        const document = compileDocument(source);
-        tellLeft(name, document.left, log);
-        recordOf(target, compiler).listed({ tools: document.tools }, false);
-        return openApiTarget({ name, path, caller, document, maxAnswerBytes: limitBytes });
-      };
-      return schema.kind === 'inline'
-        ? described(schema.document)
-        : fetchedTarget(name, deps.resources.openApi(schema), described);
+      const document = documentOf(target, server.schema, compiler);
+      return openApiTarget({ name, path, caller, document, maxAnswerBytes: limitBytes });
     }
   }
 }
@@ -230,17 +235,34 @@ function tellLeft(target: string, left: readonly string[], log: Logger): void {
   log.scope('mcp').warn('operations of an OpenAPI document are no tools', { target, count: left.length, operations });
 }
 
-/** A service whose document may change: conversations that begin are about what it says then. */
-function fetchedTarget(name: string, live: Live<JsonObject>, described: (document: JsonObject) => Target): Target {
-  let known: { readonly version: number; readonly target: Target } | null = null;
+/** Conversations go on over changes of the document: they have the tools that it says then. */
+function documentOf(target: McpTarget, schema: OpenApiSource, compiler: McpCompiler): LiveDocument {
+  const { deps } = compiler;
+  const kept = deps.stores.get(`openapi document ${target.key}`, () => new KeptDocument());
+  const compiled = (source: unknown): CompiledDocument => {
+    const document = compileDocument(source);
+    tellLeft(target.name, document.left, deps.log);
+    recordOf(target, compiler).listed({ tools: document.tools }, false);
+    return document;
+  };
+  kept.propose(schema.kind === 'inline' ? { document: compiled(schema.document) } : fetched(schema, compiled, deps));
+  return kept;
+}
+
+function fetched(
+  schema: RemoteOpenApi,
+  compiled: (source: JsonObject) => CompiledDocument,
+  { resources }: PolicyDeps,
+): Proposal {
+  const live = resources.openApi(schema);
+  const { current, version } = live;
   return {
-    name,
-    transport: 'openapi',
-    connect: (state) => {
-      const { current, version } = live;
-      if (current === null) throw new Error('its OpenAPI document has not been fetched');
-      if (known?.version !== version) known = { version, target: described(current) };
-      return known.target.connect(state);
+    document: current === null ? null : compiled(current),
+    follow(change) {
+      // Whoever has fetched it has made tools of it before it was handed on.
+      const renew = (): void => void (live.current !== null && change(compiled(live.current)));
+      if (live.version !== version) renew();
+      return live.watch(renew);
     },
   };
 }

@@ -15,12 +15,18 @@ export interface Live<T> {
   refetch(): Promise<void>;
 }
 
+/** One whose readers want to know at once. */
+export interface Watched<T> extends Live<T> {
+  /** Calls after each change. What is returned takes it back. */
+  watch(changed: () => void): () => void;
+}
+
 /** What the control thread has fetched, as policies of one data thread see it. */
 export interface Resources {
   /** Grows with every change of any document: one comparison tells that nothing has changed. */
   readonly generation: number;
   keySet(document: RemoteKeySet): Live<readonly PublicJwk[]>;
   discovery(document: RemoteDiscovery): Live<Discovery>;
-  /** Of version 3; of what stands in it, nothing more has been looked at. */
-  openApi(document: RemoteOpenApi): Live<JsonObject>;
+  /** Of version 3; tools could be made of it when it was fetched. */
+  openApi(document: RemoteOpenApi): Watched<JsonObject>;
 }

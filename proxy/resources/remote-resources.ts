@@ -150,7 +150,8 @@ export class RemoteResources {
     const fetch = (from: string): Promise<Fetched> => this.#options.fetch(from, { etag, content, signal });
     if (content === 'keySet' && document.metadata !== undefined) return this.#fetchTold(document, fetch);
     const fetched = await fetch(url);
-    return fetched.kind === 'text' ? { ...fetched, text: handedOn(content, fetched.text) } : fetched;
+    if (content !== 'openApi' || fetched.kind !== 'text') return fetched;
+    return { ...fetched, text: await handedOn(fetched.text) };
   }
 
   /** Keys from where they usually are, or from where the issuer says. */
@@ -251,10 +252,15 @@ function contentOf({ key, document, text, version }: Held): ResourceContent {
   return { key, document, text, version };
 }
 
-/** As data threads read it: without the library of YAML, which each of them would keep in memory. */
-function handedOn(content: RemoteDocument['content'], text: string): string {
-  if (content !== 'openApi') return text;
+/**
+ * As data threads read it: without the library of YAML, which each of them would keep in memory, and only when they can make
+ * tools of it, so that a document which has become unfit does not replace one that is fit.
+ */
+async function handedOn(text: string): Promise<string> {
   const read = readOpenApi(text);
   if (typeof read === 'string') throw new Error(read);
+  // Loaded by the first document: most gateways have none.
+  const { compileDocument } = await import('../mcp/targets/openapi/document.ts');
+  compileDocument(read.document);
   return JSON.stringify(read.document);
 }

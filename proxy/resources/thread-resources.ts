@@ -8,7 +8,7 @@ import type {
 } from '../../src/config/ir/index.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
 import { keyOf, readContent, type Read, type ResourceContent } from './content.ts';
-import type { Live, Resources } from './contract.ts';
+import type { Live, Resources, Watched } from './contract.ts';
 
 /** After this long a request that waits for a fetch goes on with what is there. */
 const WAIT_MS = 5000;
@@ -35,6 +35,7 @@ export class ThreadResources implements Resources {
   readonly #ask: AskRefetch | null;
   readonly #arrived = new Map<string, Arrived>();
   readonly #asked = new Map<string, Asked>();
+  readonly #watchers = new Map<string, Set<() => void>>();
   #generation = 0;
 
   /** Without `ask` nothing is ever fetched: documents that were not handed in are empty. */
@@ -48,6 +49,7 @@ export class ThreadResources implements Resources {
 
   /** Takes contents in; older ones than those that are there are ignored. */
   update(contents: readonly ResourceContent[]): void {
+    const changed: string[] = [];
     for (const { key, document, text, version } of contents) {
       if (version <= (this.#arrived.get(key)?.version ?? 0)) continue;
       const read = readContent(document, text);
@@ -55,7 +57,9 @@ export class ThreadResources implements Resources {
       if (typeof read === 'string') continue;
       this.#arrived.set(key, { read, version });
       this.#generation += 1;
+      changed.push(key);
     }
+    for (const key of changed) for (const tell of this.#watchers.get(key) ?? []) tell();
   }
 
   /** Forgets every other document. */
@@ -72,8 +76,19 @@ export class ThreadResources implements Resources {
     return this.#live(document, (read) => (read.kind === 'discovery' ? read.discovery : null));
   }
 
-  openApi(document: RemoteOpenApi): Live<JsonObject> {
-    return this.#live(document, (read) => (read.kind === 'openApi' ? read.openApi : null));
+  openApi(document: RemoteOpenApi): Watched<JsonObject> {
+    const live = this.#live(document, (read) => (read.kind === 'openApi' ? read.openApi : null));
+    const watch = (changed: () => void): (() => void) => this.#watch(keyOf(document), changed);
+    // Not spread: what it says is read each time.
+    return Object.assign(live, { watch });
+  }
+
+  #watch(key: string, changed: () => void): () => void {
+    const watchers = this.#watchers.get(key) ?? new Set<() => void>();
+    this.#watchers.set(key, watchers.add(changed));
+    return () => {
+      if (watchers.delete(changed) && watchers.size === 0) this.#watchers.delete(key);
+    };
   }
 
   #live<T>(document: RemoteDocument, pick: (read: Read) => T | null): Live<T> {

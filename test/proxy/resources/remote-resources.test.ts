@@ -177,7 +177,7 @@ describe('remote resources', () => {
     await rig.passes(9999);
     await rig.resources.refetch(keyOf(keys));
     expect(rig.fetched).toHaveLength(2);
-    await rig.passes(1);
+    await rig.passes(2);
     await rig.resources.refetch(keyOf(keys));
     expect(rig.fetched).toHaveLength(3);
     await rig.resources.refetch('keySet https://nobody.test/');
@@ -284,6 +284,32 @@ describe('OpenAPI documents', () => {
     await rig.passes(15_000);
     expect(live.current).toEqual({ openapi: '3.1.0', paths: {} });
     expect(live.version).toBeGreaterThan(version);
+  });
+
+  test('that no tools can be made of any more do not replace what is there, and changes are told at once', async () => {
+    const rig = new Rig();
+    rig.answers.set(openApi.url, '{"openapi": "3.1.0", "paths": {"/a": {"get": {"operationId": "a"}}}}');
+    await rig.live(referring(openApi));
+    const live = rig.thread.openApi(openApi);
+    const seen: unknown[] = [];
+    const stop = live.watch(() => seen.push(live.current?.openapi));
+    rig.answers.set(openApi.url, '{"openapi": "3.0.0", "paths": {"/a": {"get": {}}}}');
+    await rig.passes(rig.freshMs);
+    expect(live.current).toMatchObject({ openapi: '3.1.0' });
+    expect(rig.lines.join()).toContain('GET /a: operationId is missing');
+    rig.answers.set(openApi.url, '{"openapi": "3.2.0", "paths": {}}');
+    await rig.passes(15_000);
+    expect(seen).toEqual(['3.2.0']);
+    stop();
+    rig.answers.set(openApi.url, '{"openapi": "3.0.1", "paths": {}}');
+    await rig.passes(rig.freshMs);
+    expect(seen).toEqual(['3.2.0']);
+  });
+
+  test('that no tools can be made of at first reject the configuration', async () => {
+    const rig = new Rig();
+    rig.answers.set(openApi.url, '{"openapi": "3.1.0", "paths": {"/a": {"get": {}}}}');
+    await expect(rig.live(referring(openApi))).rejects.toThrow('GET /a: operationId is missing');
   });
 
   test('are told when they cannot be used at first', async () => {

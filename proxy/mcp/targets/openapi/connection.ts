@@ -5,13 +5,13 @@ import { eraOf, LATEST_LEGACY_VERSION, versionsOf } from '../../message/versions
 import type { Calling, CallSink, Target, TargetCall, TargetConnection, TargetFailure } from '../contract.ts';
 import type { HttpCaller } from '../http-caller.ts';
 import { sendCall } from './call.ts';
-import type { CompiledDocument } from './plan.ts';
+import type { LiveDocument } from './live-document.ts';
 import { misfitResult } from './result.ts';
 import { writeRequest } from './request.ts';
 
 export interface OpenApiOptions {
   readonly name: string;
-  readonly document: CompiledDocument;
+  readonly document: LiveDocument;
   /** Before the path of every operation, without a slash at its end. */
   readonly path: string;
   readonly caller: HttpCaller;
@@ -20,13 +20,21 @@ export interface OpenApiOptions {
 }
 
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
-const CAPABILITIES: JsonObject = { tools: {} };
+const CAPABILITIES: JsonObject = { tools: { listChanged: true } };
+const TOOLS_CHANGED = 'notifications/tools/list_changed';
 
 /** A service that is described by a document, spoken to as if it were an MCP server. */
 export function openApiTarget(options: OpenApiOptions): Target {
   const connection = new OpenApiConnection(options);
   // Nothing is kept between calls: every conversation is the same.
-  return { name: options.name, transport: 'openapi', connect: () => connection };
+  return {
+    name: options.name,
+    transport: 'openapi',
+    connect: () => {
+      options.document.current();
+      return connection;
+    },
+  };
 }
 
 const nothingToDo: Calling = { cancel() {}, pause() {}, resume() {} };
@@ -46,7 +54,7 @@ class OpenApiConnection implements TargetConnection {
       case 'tools/call':
         return this.#call(message, call, sink);
       case 'subscriptions/listen':
-        return acknowledge(id, sink);
+        return this.#subscribe(id, params, sink);
       case 'logging/setLevel':
       case 'resources/subscribe':
       case 'resources/unsubscribe':
@@ -65,10 +73,14 @@ class OpenApiConnection implements TargetConnection {
     return Promise.resolve(null);
   }
 
-  /** The stream is there, and stays silent. */
+  /** All that there is to say is that the document has changed. */
   listen(_call: TargetCall, sink: CallSink): Calling {
+    const { document } = this.#options;
+    const cancel = document.watch(() =>
+      sink.onMessage({ kind: 'notification', method: TOOLS_CHANGED, params: undefined }),
+    );
     sink.onOpen?.();
-    return nothingToDo;
+    return { ...nothingToDo, cancel };
   }
 
   close(): Promise<TargetFailure | null> {
@@ -87,7 +99,7 @@ class OpenApiConnection implements TargetConnection {
       case 'ping':
         return {};
       case 'tools/list':
-        return { tools: this.#options.document.tools };
+        return { tools: this.#options.document.current().tools };
       case 'prompts/list':
         return { prompts: [] };
       case 'prompts/get':
@@ -103,8 +115,18 @@ class OpenApiConnection implements TargetConnection {
     }
   }
 
+  /** Of what can be listened to, the tools alone ever change. */
+  #subscribe(id: RequestId, { notifications: asked }: JsonObject, sink: CallSink): Calling {
+    const tell = (method: string, params: JsonObject): void =>
+      sink.onMessage({ kind: 'notification', method, params: { ...params, _meta: { [SUBSCRIPTION_ID]: id } } });
+    const wanted = isJsonObject(asked) && asked.toolsListChanged === true;
+    const cancel = wanted ? this.#options.document.watch(() => tell(TOOLS_CHANGED, {})) : () => {};
+    tell('notifications/subscriptions/acknowledged', { notifications: wanted ? { toolsListChanged: true } : {} });
+    return { ...nothingToDo, cancel };
+  }
+
   #introduction(): JsonObject {
-    const { title, version, description } = this.#options.document;
+    const { title, version, description } = this.#options.document.current();
     const instructions = description === undefined ? {} : { instructions: description };
     return { capabilities: CAPABILITIES, serverInfo: { name: title, version }, ...instructions };
   }
@@ -112,7 +134,7 @@ class OpenApiConnection implements TargetConnection {
   #call({ id, params = {} }: RpcRequest, call: TargetCall, sink: CallSink): Calling {
     const { document, path, caller, maxAnswerBytes } = this.#options;
     const { name, arguments: given } = params;
-    const plan = typeof name === 'string' ? document.plans.get(name) : undefined;
+    const plan = typeof name === 'string' ? document.current().plans.get(name) : undefined;
     if (plan === undefined) return fail(sink, id, { code: -32602, message: `Unknown tool: ${String(name)}` });
     const written = writeRequest(plan, isJsonObject(given) ? given : {}, call.headers);
     if (written.kind === 'misfit') return answer(sink, id, misfitResult(written));
@@ -154,15 +176,5 @@ function fail(sink: CallSink, id: RequestId, error: RpcFailure): Calling {
 
 function end(sink: CallSink, failure: TargetFailure | null): Calling {
   sink.onEnd(failure);
-  return nothingToDo;
-}
-
-/** Nothing that could be listened to ever changes. */
-function acknowledge(id: RequestId, sink: CallSink): Calling {
-  sink.onMessage({
-    kind: 'notification',
-    method: 'notifications/subscriptions/acknowledged',
-    params: { notifications: {}, _meta: { [SUBSCRIPTION_ID]: id } },
-  });
   return nothingToDo;
 }

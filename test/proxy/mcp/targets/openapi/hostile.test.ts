@@ -7,6 +7,7 @@ import { Headers } from '../../../../../proxy/exchange/headers.ts';
 import type { CallSink, TargetCall } from '../../../../../proxy/mcp/targets/contract.ts';
 import { openApiTarget } from '../../../../../proxy/mcp/targets/openapi/connection.ts';
 import { compileDocument } from '../../../../../proxy/mcp/targets/openapi/document.ts';
+import { fixedDocument } from '../../../../../proxy/mcp/targets/openapi/live-document.ts';
 import { GwError } from '../../../../../src/shared/errors.ts';
 import { untraced } from '../../../exchange/build.ts';
 import { nodeCaller, petShop, said } from './shop.ts';
@@ -24,7 +25,12 @@ async function rude(treat: (socket: Socket) => void) {
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server?.once('listening', resolve));
   const { port } = server.address() as AddressInfo; // a TCP server that listens has one
-  const options = { name: 'shop', document: compileDocument(petShop()), path: '', maxAnswerBytes: 10_000 };
+  const options = {
+    name: 'shop',
+    document: fixedDocument(compileDocument(petShop())),
+    path: '',
+    maxAnswerBytes: 10_000,
+  };
   return openApiTarget({ ...options, caller: nodeCaller(port) }).connect(null);
 }
 

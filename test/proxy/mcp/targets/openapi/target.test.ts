@@ -3,6 +3,7 @@ import { brotliCompressSync } from 'node:zlib';
 
 import { openApiTarget } from '../../../../../proxy/mcp/targets/openapi/connection.ts';
 import { compileDocument } from '../../../../../proxy/mcp/targets/openapi/document.ts';
+import { fixedDocument } from '../../../../../proxy/mcp/targets/openapi/live-document.ts';
 import type { TargetConnection } from '../../../../../proxy/mcp/targets/contract.ts';
 import type { JsonObject } from '../../../../../src/shared/json.ts';
 import { nodeCaller, petShop, said, service } from './shop.ts';
@@ -12,7 +13,7 @@ let connection: TargetConnection;
 
 beforeEach(async () => {
   shop = await service();
-  const document = compileDocument(petShop());
+  const document = fixedDocument(compileDocument(petShop()));
   const caller = nodeCaller(shop.port);
   connection = openApiTarget({ name: 'shop', document, path: '/base', caller, maxAnswerBytes: 100_000 }).connect(null);
 });
