@@ -23,9 +23,9 @@ beforeAll(async () => {
     bind(90 + at, target(transport, true)),
     bind(100 + at, `${target('http')}, ${target(transport, false, 'b')}`),
   ]);
-  const slow = `policies: {timeout: {requestTimeout: 300ms}},`;
-  binds.push(...TRANSPORTS.map((transport, at) => bind(110 + at, target(transport), slow)));
-  gateway = await startGateway(`binds:\n${binds.join('\n')}`, { threads: 2 });
+  binds.push(...TRANSPORTS.map((transport, at) => hurrying(110 + at, transport)));
+  const named = TRANSPORTS.map((transport) => `- {name: ${transport}, mcp: {targets: [${target(transport)}]}}`);
+  gateway = await startGateway(`binds:\n${binds.join('\n')}\nbackends:\n${named.join('\n')}`, { threads: 2 });
 });
 afterAll(async () => {
   await gateway.close();
@@ -40,8 +40,17 @@ function target(transport: Transport, paged = false, name = 'a'): string {
   return `{name: ${name}, ${transport === 'http' ? 'mcp' : 'sse'}: {host: "${at}/${transport === 'http' ? 'mcp' : 'sse'}${tail}"}}`;
 }
 
-function bind(port: number, targets: string, policies = ''): string {
-  return `- {port: ${port}, listeners: [{routes: [{name: r${port}, ${policies} backends: [{mcp: {targets: [${targets}]}}]}]}]}`;
+function bind(port: number, targets: string): string {
+  return `- {port: ${port}, listeners: [{routes: [{name: r${port}, backends: [{mcp: {targets: [${targets}]}}]}]}]}`;
+}
+
+/** What does not hurry has time to start a program. */
+const HURRY = { hurry: 'yes' };
+
+function hurrying(port: number, backend: string): string {
+  const matches = 'matches: [{path: {pathPrefix: /}, headers: [{name: hurry, value: {exact: "yes"}}]}]';
+  const hurried = `{name: hurried, ${matches}, policies: {timeout: {requestTimeout: 300ms}}, backends: [{backend: ${backend}}]}`;
+  return `- {port: ${port}, listeners: [{routes: [${hurried}, {name: calm, backends: [{backend: ${backend}}]}]}]}`;
 }
 
 const portOf = (transport: Transport, base = 80): number => gateway.port(base + TRANSPORTS.indexOf(transport));
@@ -126,7 +135,7 @@ describe.each(TRANSPORTS)('over %s a server that', (transport) => {
     async (tool) => {
       const port = portOf(transport, 110);
       const session = await begin(port);
-      const told = await post(port, call(tool), session);
+      const told = await post(port, call(tool), { ...session, ...HURRY });
       expect(last(told)).toMatchObject({ jsonrpc: '2.0', id: 'call', error: { message: expect.any(String) } });
       expect(last(told)?.error?.code).toBeLessThan(0);
       await stillServes(port, session);
@@ -136,7 +145,7 @@ describe.each(TRANSPORTS)('over %s a server that', (transport) => {
   test('never answers keeps nobody waiting for longer than is allowed', async () => {
     const port = portOf(transport, 110);
     const session = await begin(port);
-    const told = await post(port, call('never'), session);
+    const told = await post(port, call('never'), { ...session, ...HURRY });
     expect([told.status, told.headers['x-gw-reason']]).toEqual([504, 'Timeout']);
     expect(last(told)).toMatchObject({ id: 'call', error: { code: -32603 } });
     await stillServes(port, session);
