@@ -4,9 +4,10 @@ import { messageOf } from '../../../../src/shared/errors.ts';
 import type { RequestId, RpcAnswer } from '../../message/message.ts';
 import type { Calling, CallSink, TargetFailure } from '../contract.ts';
 import type { HttpAnswer, HttpCalling } from '../http-caller.ts';
-import { toolResult } from './result.ts';
+import { textIn } from './media.ts';
+import { type Answered, type AnsweredCall, toolResult } from './result.ts';
 
-export interface CallEnd {
+export interface CallEnd extends AnsweredCall {
   readonly id: RequestId;
   readonly sink: CallSink;
   readonly maxAnswerBytes: number;
@@ -16,7 +17,8 @@ export interface CallEnd {
 const MAX_TOLD = 4_096;
 
 /** Delivers what comes of a request to the service. */
-export function sendCall(calling: HttpCalling, { id, sink, maxAnswerBytes }: CallEnd): Calling {
+export function sendCall(calling: HttpCalling, end: CallEnd): Calling {
+  const { sink, maxAnswerBytes } = end;
   let cancelled = false;
   const deliver = async (): Promise<void> => {
     const answer = await finish(calling, maxAnswerBytes);
@@ -25,7 +27,7 @@ export function sendCall(calling: HttpCalling, { id, sink, maxAnswerBytes }: Cal
       sink.onEnd(answer.failure);
       return;
     }
-    sink.onMessage(answerOf(id, answer));
+    sink.onMessage(answerOf(answer, end));
     sink.onEnd(null);
   };
   void deliver();
@@ -40,15 +42,11 @@ export function sendCall(calling: HttpCalling, { id, sink, maxAnswerBytes }: Cal
   };
 }
 
-function answerOf(id: RequestId, { status, bytes }: Answered): RpcAnswer {
-  return status >= 500
-    ? { kind: 'error', id, error: { code: -32603, message: failed(status, bytes) } }
-    : { kind: 'result', id, result: toolResult(status, bytes) };
-}
-
-interface Answered {
-  readonly status: number;
-  readonly bytes: Uint8Array;
+function answerOf(answer: Answered, end: CallEnd): RpcAnswer {
+  const { id } = end;
+  return answer.status >= 500
+    ? { kind: 'error', id, error: { code: -32603, message: failed(answer) } }
+    : { kind: 'result', id, result: toolResult(answer, end) };
 }
 
 type Finished = Answered | { readonly failure: TargetFailure };
@@ -57,7 +55,8 @@ async function finish(calling: HttpCalling, limit: number): Promise<Finished> {
   const outcome = await calling.outcome;
   if (outcome.kind !== 'answer') return { failure: outcome };
   try {
-    return { status: outcome.response.status, bytes: await wholeBody(outcome, limit) };
+    const { status, headers } = outcome.response;
+    return { status, headers, bytes: await wholeBody(outcome, limit) };
   } catch (error) {
     calling.cancel();
     return { failure: { kind: 'broken', message: messageOf(error) } };
@@ -79,7 +78,7 @@ async function wholeBody({ response: { headers, body } }: HttpAnswer, limit: num
   return coding === null ? collected.body.bytes : decoded(collected.body.bytes, coding, limit);
 }
 
-function failed(status: number, bytes: Uint8Array): string {
-  const text = new TextDecoder().decode(bytes).slice(0, MAX_TOLD);
+function failed({ status, headers, bytes }: Answered): string {
+  const text = textIn(headers, bytes).slice(0, MAX_TOLD);
   return `upstream error ${status}${text === '' ? '' : `: ${text}`}`;
 }

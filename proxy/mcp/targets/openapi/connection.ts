@@ -136,7 +136,9 @@ class OpenApiConnection implements TargetConnection {
     const { name, arguments: given } = params;
     const plan = typeof name === 'string' ? document.current().plans.get(name) : undefined;
     if (plan === undefined) return fail(sink, id, { code: -32602, message: `Unknown tool: ${String(name)}` });
-    const written = writeRequest(plan, isJsonObject(given) ? given : {}, call.headers);
+    if (given !== undefined && given !== null && !isJsonObject(given))
+      return fail(sink, id, { code: -32602, message: 'params.arguments is no object' });
+    const written = writeRequest(plan, given ?? {}, call.headers);
     if (written.kind === 'misfit') return answer(sink, id, misfitResult(written));
     const { method, body } = written;
     const ask = {
@@ -147,7 +149,8 @@ class OpenApiConnection implements TargetConnection {
       lasting: false,
       pinned: undefined,
     };
-    return sendCall(caller.send(ask, call), { id, sink, maxAnswerBytes });
+    const { version } = call;
+    return sendCall(caller.send(ask, call), { id, sink, maxAnswerBytes, target: ask.target, version });
   }
 }
 

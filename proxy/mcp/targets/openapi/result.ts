@@ -1,20 +1,46 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../src/shared/json.ts';
+import { rawNumber } from '../../../../src/shared/raw-number.ts';
+import type { Headers } from '../../../exchange/headers.ts';
+import { parseExactly } from '../../message/exact-json.ts';
+import { mediaBlock, textIn } from './media.ts';
 import type { Misfit } from './request.ts';
 
 const MAX_DEPTH = 500;
-const decoder = new TextDecoder();
 
-/** The result of a call that the service has answered. What is no JSON is told with its status. */
-export function toolResult(status: number, bytes: Uint8Array): JsonObject {
-  const text = decoder.decode(bytes);
-  const told = structured(status, text);
-  return { content: [{ type: 'text', text: JSON.stringify(told) }], structuredContent: told };
+/** What the service has answered; the bytes are those of the body as it was before it was compressed. */
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Uint8Array;
 }
 
-function structured(status: number, text: string): JsonObject {
+export interface AnsweredCall {
+  /** Path and query of the request. */
+  readonly target: string;
+  /** Of the protocol, as the client speaks it; null before one is agreed. */
+  readonly version: string | null;
+}
+
+/**
+ * The result of a call that the service has answered. What is no JSON is told with its status; bytes are pictures, sounds or
+ * embedded resources. A refusal is an answer too, marked as one.
+ */
+export function toolResult(answer: Answered, call: AnsweredCall): JsonObject {
+  const failed = answer.status >= 400 ? { isError: true } : {};
+  const media = mediaBlock(answer, call);
+  if (media !== null) return { content: [media], ...failed };
+  const told = structured(answer);
+  return { content: [{ type: 'text', text: JSON.stringify(told) }], structuredContent: told, ...failed };
+}
+
+function structured({ status, headers, bytes }: Answered): JsonObject {
+  const text = textIn(headers, bytes);
   const value = parsed(text);
-  if (value === undefined || isTooDeep(value)) return { code: status, message: text };
-  return isJsonObject(value) ? value : { data: value };
+  if (value === undefined || isTooDeep(value)) {
+    const location = headers.get('location');
+    return { code: status, message: text, ...(location === undefined ? {} : { location }) };
+  }
+  return isJsonObject(value) && rawNumber(value) === undefined ? value : { data: value };
 }
 
 /** Deeper than anybody writes data, and than it can be written out again. */
@@ -29,8 +55,7 @@ function isTooDeep(value: JsonValue): boolean {
 
 function parsed(text: string): JsonValue | undefined {
   try {
-    // `as`: what `JSON.parse` gives.
-    return JSON.parse(text) as JsonValue;
+    return parseExactly(text);
   } catch {
     return undefined;
   }

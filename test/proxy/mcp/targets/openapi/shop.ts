@@ -96,8 +96,9 @@ export function said(
   method: string,
   params?: JsonObject,
   client: readonly [string, string][] = [],
+  version: string | null = null,
 ) {
-  const call: TargetCall = { exchange: untraced(), trace: null, headers: Headers.from(client), version: null };
+  const call: TargetCall = { exchange: untraced(), trace: null, headers: Headers.from(client), version };
   const messages: RpcMessage[] = [];
   return new Promise<Said>((resolve) => {
     connection.request({ kind: 'request', id: 7, method, params }, call, {

@@ -122,7 +122,6 @@ describe('the request of a call', () => {
 describe('the answer of a call', () => {
   const outcomes: readonly [string, number, string | Buffer, JsonObject][] = [
     ['an object', 200, '{"a":[1]}', { a: [1] }],
-    ['an object of a refusal', 404, '{"error":"gone"}', { error: 'gone' }],
     ['a list', 200, '[1,2]', { data: [1, 2] }],
     ['null', 200, 'null', { data: null }],
     ['text', 201, 'made', { code: 201, message: 'made' }],
@@ -135,6 +134,60 @@ describe('the answer of a call', () => {
       content: [{ type: 'text', text: JSON.stringify(told) }],
       structuredContent: told,
     });
+  });
+
+  test('a refusal is told as one, with what the service says', async () => {
+    Object.assign(shop.reply, { status: 404, body: '{"error":"gone"}' });
+    expect(await called('listPets', tenant)).toEqual({
+      content: [{ type: 'text', text: '{"error":"gone"}' }],
+      structuredContent: { error: 'gone' },
+      isError: true,
+    });
+  });
+
+  test('numbers keep their digits', async () => {
+    Object.assign(shop.reply, { body: '{"id":9007199254740993}' });
+    expect(JSON.stringify(await called('listPets', tenant))).toContain('"structuredContent":{"id":9007199254740993}');
+    Object.assign(shop.reply, { body: '9007199254740993' });
+    expect(JSON.stringify(await called('listPets', tenant))).toContain('"structuredContent":{"data":9007199254740993}');
+  });
+
+  test('a redirect is not followed, and told with where it leads', async () => {
+    const location = 'https://elsewhere.example/x';
+    Object.assign(shop.reply, { status: 302, headers: { location }, body: '' });
+    expect(await called('listPets', tenant)).toMatchObject({ structuredContent: { code: 302, message: '', location } });
+    expect(shop.got).toHaveLength(1);
+  });
+
+  test('text is read as it is written', async () => {
+    const headers = { 'content-type': 'text/plain; charset=iso-8859-1' };
+    Object.assign(shop.reply, { headers, body: Buffer.from([0x63, 0xe9]) });
+    expect(await called('listPets', tenant)).toMatchObject({ structuredContent: { code: 200, message: 'c\u00e9' } });
+  });
+
+  const bytes = Buffer.from([0x89, 0x50, 0, 0xff]);
+  const data = bytes.toString('base64');
+  const blob = (mimeType: string): JsonObject => ({
+    type: 'resource',
+    resource: { uri: 'openapi:///base/live/v1/pets', mimeType, blob: data },
+  });
+  test.each<readonly [string, JsonObject]>([
+    ['image/png', { type: 'image', data, mimeType: 'image/png' }],
+    ['audio/mpeg; x=y', { type: 'audio', data, mimeType: 'audio/mpeg' }],
+    ['application/pdf', blob('application/pdf')],
+    ['', blob('application/octet-stream')],
+  ])('bytes of %s are content of their own', async (type, block) => {
+    Object.assign(shop.reply, { headers: type === '' ? {} : { 'content-type': type }, body: bytes });
+    expect(await called('listPets', tenant)).toEqual({ content: [block] });
+    const { messages } = await said(
+      connection,
+      'tools/call',
+      { name: 'listPets', arguments: tenant },
+      [],
+      '2024-11-05',
+    );
+    const old = type.startsWith('audio') ? blob('audio/mpeg') : block;
+    expect(messages).toEqual([{ kind: 'result', id: 7, result: { content: [old] } }]);
   });
 
   test('a failure of the service is an error', async () => {
