@@ -1,15 +1,4 @@
-import type {
-  AiBackend,
-  BackendPolicies,
-  Bind,
-  GatewayConfig,
-  HttpRoute,
-  Listener,
-  McpBackend as McpBackendSpec,
-  ModelsBackend,
-  RouteBackend,
-  TcpRoute,
-} from '../../src/config/ir/index.ts';
+import type { Bind, GatewayConfig, HttpRoute, Listener, RouteBackend, TcpRoute } from '../../src/config/ir/index.ts';
 import type { ListenerProtocol } from '../../src/config/ir/index.ts';
 import { type CloudAccess, cloudOf, noCloudAccess } from '../backends/auth/cloud.ts';
 import { passingOn } from '../backends/endpoint-identity.ts';
@@ -17,39 +6,22 @@ import type { Endpoint } from '../backends/health.ts';
 import { compileBackends, type BackendTable } from '../backends/resolve.ts';
 import type { BackendDeps } from '../backends/resolve.ts';
 import type { ResolvedBackend } from '../backends/resolved.ts';
-import {
-  type BackendScope,
-  type Effective,
-  effectiveBackendPolicies,
-  effectiveGatewayPolicies,
-  effectiveRoutePolicies,
-} from '../policy/effective.ts';
+import { effectiveBackendPolicies, effectiveGatewayPolicies, effectiveRoutePolicies } from '../policy/effective.ts';
 import type { Expression, Expressions, LlmContents } from '../expression/contract.ts';
 import { notingLlmContents } from '../expression/llm-contents.ts';
 import type { PolicyDeps } from '../policy/contract.ts';
 import { compileGates, type ConnectionGate } from '../policy/network/gates.ts';
-import {
-  type BackendPipeline,
-  type BackendPlace,
-  compileBackendPipeline,
-  compileGatewayPipeline,
-  compileRoutePipeline,
-  type GatewayPipeline,
-} from '../policy/pipeline.ts';
-import { agentAddress } from './mirror-address.ts';
-import type { MirrorPlan } from '../policy/request-mirror/compile.ts';
+import { compileGatewayPipeline, compileRoutePipeline, type GatewayPipeline } from '../policy/pipeline.ts';
 import { ChainCache } from '../routing/delegation.ts';
 import { compileRouteTable, type Matched, type RouteTable } from '../routing/table.ts';
 import type { Services } from '../services/contract.ts';
-import type { BackendSeries, RouteSeries, ThreadMetrics } from '../telemetry/thread-metrics.ts';
+import type { BackendSeries, ThreadMetrics } from '../telemetry/thread-metrics.ts';
 import { compileObservability, type Observability } from '../telemetry/observability.ts';
-import type { ModelRouter } from '../llm/models/router.ts';
 import { type RouteTypes, typesOf } from '../llm/route-type.ts';
 import { PriceList } from '../llm/cost/price-list.ts';
-import type { LlmBackend } from './llm-backend.ts';
-import { McpRecords } from '../mcp/records/records.ts';
-import type { McpBackend, McpThread } from './mcp-backend.ts';
-import { BackendProgram, type MirrorProgram, RouteProgram } from './program.ts';
+import { BackendPrograms } from './backend-programs.ts';
+import type { McpThread } from './mcp-backend.ts';
+import { type BackendProgram, RouteProgram } from './program.ts';
 
 export interface EngineDeps {
   readonly backends: Omit<BackendDeps, 'rows'>;
@@ -105,9 +77,9 @@ export class Engine {
   /** What some expression wants to know of them. */
   readonly llmContents: LlmContents;
   readonly llm: EngineOptions['llm'];
-  readonly #mcpParts: EngineOptions['mcp'];
   readonly #deps: EngineDeps;
   readonly #policyDeps: PolicyDeps;
+  readonly #programs: BackendPrograms;
   readonly #binds: ReadonlyMap<string, EngineBind>;
   /** By key of the listener. */
   readonly #tcp = new Map<string, ReadonlyMap<RouteBackend, TcpBackend>>();
@@ -117,7 +89,6 @@ export class Engine {
     this.config = config;
     this.revision = options.revision;
     this.llm = options.llm;
-    this.#mcpParts = options.mcp;
     this.#deps = options.deps;
     this.backends = compileBackends(config, {
       ...options.deps.backends,
@@ -141,6 +112,15 @@ export class Engine {
       services: options.deps.services(this.backends),
       cloud: cloudOf(options.deps.cloud ?? noCloudAccess, config.process.credentialEnvironment ?? {}),
     };
+    this.#programs = new BackendPrograms({
+      config,
+      backends: this.backends,
+      balance: options.deps.backends,
+      policies: this.#policyDeps,
+      llm: options.llm,
+      mcp: options.mcp,
+      mcpThread: options.deps.mcp,
+    });
     this.gates = compileGates(config.frontend, this.#policyDeps);
     this.observability = compileObservability(config, {
       expressions: this.#policyDeps.expressions,
@@ -217,8 +197,7 @@ export class Engine {
     const route = chain.at(-1);
     if (route === undefined) throw new Error('a chain has at least one route');
     const effective = effectiveRoutePolicies(this.config, { bind, listener, chain });
-    const deps = this.#policyDeps;
-    const pipeline = compileRoutePipeline(effective, gateway, deps);
+    const pipeline = compileRoutePipeline(effective, gateway, this.#policyDeps);
     const series = this.#deps.metrics.route({
       bind: bind.key,
       gateway: `${listener.gatewayNamespace}/${listener.gatewayName}`,
@@ -226,116 +205,14 @@ export class Engine {
       route: `${route.namespace}/${route.name}`,
       routeRule: route.ruleName ?? '',
     });
+    const place = { bind, listener, gateway, chain, route: pipeline, series };
     const backends = new Map<RouteBackend, BackendProgram>();
     for (const routeBackend of route.backends) {
-      const { target } = routeBackend;
-      if (target.kind === 'routeGroup') continue;
-      const named = target.kind === 'reference' ? this.backends.named(target.backend) : undefined;
-      const service = target.kind === 'service' ? target : undefined;
-      const own = effectiveBackendPolicies(this.config, { bind, listener, chain, routeBackend, named, service });
-      const resolved = this.backends.resolve(target, own.values);
-      const backend = target.kind === 'inline' ? target.backend : named?.backend;
-      const place = { gateway, route: pipeline, target, host: resolved.host, agent: resolved.agent };
-      const scope = { bind, listener, chain, routeBackend, named, service };
-      const met = backend?.kind === 'mcp' ? this.#mcpPart().frontOf(own) : own;
-      const compiled = compileBackendPipeline(met, place, deps);
-      const llm = backend?.kind === 'ai' ? this.#llm(backend, { scope, place, series }) : null;
-      const program = (ai: AiBackend): BackendProgram => {
-        const unit = this.backends.resolve({ kind: 'inline', backend: ai }, own.values);
-        return this.#backend(compiled, { resolved: unit, llm: this.#llm(ai, { scope, place, series }), series });
-      };
-      const models = backend?.kind === 'models' ? this.#models(backend, program) : null;
-      const mcp = backend?.kind === 'mcp' ? this.#mcp(backend, { own, scope, place, series }) : null;
-      backends.set(routeBackend, this.#backend(compiled, { resolved, llm, models, mcp, series }));
+      const program = this.#programs.compile(routeBackend, place);
+      if (program !== null) backends.set(routeBackend, program);
     }
-    return new RouteProgram({ route, pipeline, backends, mirrors: this.#mirrors(pipeline.mirrors), series });
-  }
-
-  /** The models behind one address, each with a program of its own. */
-  #models(backend: ModelsBackend, program: (backend: AiBackend) => BackendProgram): ModelRouter<BackendProgram> {
-    return new (this.#parts().ModelRouter)<BackendProgram>(backend, {
-      expressions: this.#policyDeps.expressions,
-      random: this.#deps.backends.random ?? Math.random,
-      modelTarget: (model) => program(model.backend),
-      virtualTarget: ({ name, routing }) => {
-        if (routing.kind !== 'failover') throw new Error(`the virtual model ${name} has no backend of its own`);
-        return program(routing.backend);
-      },
-    });
-  }
-
-  #llm(
-    backend: AiBackend,
-    { scope, place, series }: { scope: BackendScope; place: BackendPlace; series: RouteSeries },
-  ): LlmBackend {
-    const deps = this.#policyDeps;
-    const { view, random, now } = this.#deps.backends;
-    return new (this.#parts().LlmBackend)(backend, {
-      backends: this.backends,
-      balance: { view, random: random ?? Math.random, now: now ?? Date.now },
-      effective: (member) => effectiveBackendPolicies(this.config, { ...scope, member }),
-      context: ({ sources }) => ({ phase: 'backend', source: sources.ai ?? '', deps }),
-      program: (effective, resolved) =>
-        this.#backend(
-          compileBackendPipeline(effective, { ...place, host: resolved.host, agent: resolved.agent }, deps),
-          { resolved, series },
-        ),
-    });
-  }
-
-  #mcp(backend: McpBackendSpec, { own, scope, place, series }: McpPlace): McpBackend {
-    const deps = this.#policyDeps;
-    return new (this.#mcpPart().McpBackend)(backend, {
-      own,
-      backends: this.backends,
-      deps,
-      sessions: this.config.process.mcpSessions,
-      thread: this.#deps.mcp ?? noMcpThread(),
-      effective: (target) => {
-        const at = target.server.kind === 'stdio' ? undefined : target.server.at;
-        const shared = at?.kind === 'backend' ? this.backends.named(at.backend) : undefined;
-        return effectiveBackendPolicies(this.config, { ...scope, member: { ...target, named: shared } });
-      },
-      program: (effective, resolved) =>
-        this.#backend(
-          compileBackendPipeline(effective, { ...place, host: resolved.host, agent: resolved.agent }, deps),
-          { resolved, series },
-        ),
-    });
-  }
-
-  #mcpPart(): NonNullable<EngineOptions['mcp']> {
-    if (this.#mcpParts === null) throw new Error('what serves MCP has not been loaded');
-    return this.#mcpParts;
-  }
-
-  #parts(): NonNullable<EngineOptions['llm']> {
-    if (this.llm === null) throw new Error('what serves language models has not been loaded');
-    return this.llm;
-  }
-
-  #backend(
-    pipeline: BackendPipeline,
-    parts: {
-      resolved: ResolvedBackend;
-      series: RouteSeries;
-      llm?: LlmBackend | null;
-      models?: ModelRouter<BackendProgram> | null;
-      mcp?: McpBackend | null;
-    },
-  ): BackendProgram {
-    return new BackendProgram({ ...parts, pipeline, mirrors: this.#mirrors(pipeline.mirrors) });
-  }
-
-  #mirrors(plans: readonly MirrorPlan[]): readonly MirrorProgram[] {
-    return plans.map((plan) => {
-      const { backend } = plan;
-      const policies = backend.kind === 'reference' ? (this.backends.named(backend.backend)?.policies ?? {}) : {};
-      const resolved = this.backends.resolve(backend, policies);
-      const { agent } = resolved;
-      const address = agent === undefined ? null : agentAddress(agent, policies, this.#policyDeps);
-      return { plan, resolved, address };
-    });
+    const mirrors = this.#programs.mirrors(pipeline.mirrors);
+    return new RouteProgram({ route, pipeline, backends, mirrors, series });
   }
 
   /** Routes of groups are compiled under each listener once, so that nothing is left to fail at a request. */
@@ -378,30 +255,6 @@ export class Engine {
     const { expressions } = this.#policyDeps;
     return { resolved, target: dynamic === undefined ? null : expressions.compile(dynamic, 'dynamic target') };
   }
-}
-
-interface McpPlace {
-  readonly own: Effective<BackendPolicies>;
-  readonly scope: BackendScope;
-  readonly place: BackendPlace;
-  readonly series: RouteSeries;
-}
-
-/** Where configurations are only looked at. */
-function noMcpThread(): McpThread {
-  return {
-    owner: { process: '0000000000000000', thread: 0, life: '00000000' },
-    gateway: { name: 'gw', version: '' },
-    environment: {},
-    peers: { count: 1, meet: nobodyServes, onMet() {} },
-    records: new McpRecords(),
-    runtime: nobodyServes,
-    unattended: nobodyServes,
-  };
-}
-
-function nobodyServes(): never {
-  throw new Error('nothing is called here');
 }
 
 export interface EngineBind {
