@@ -107,9 +107,9 @@ export class Processor {
       trace,
       spans: exchange.spans,
     };
-    const ask = async <I, O>(method: RpcMethod<I, O>, message: I): Promise<O> => {
-      const metadata = this.#authorize === null ? undefined : await this.#shown({ method, message, exchange });
-      return this.#client.unary(method, message, { ...options, metadata });
+    const ask = async <I, O>(rpc: RpcMethod<I, O>, message: I): Promise<O> => {
+      const metadata = this.#authorize === null ? undefined : await this.#shown({ method: rpc, message, exchange });
+      return this.#client.unary(rpc, message, { ...options, metadata });
     };
     const about = { serviceNames: targets, method, metadataContext };
     const bytes = body === null ? undefined : Buffer.from(JSON.stringify(body));

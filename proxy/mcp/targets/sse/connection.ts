@@ -62,16 +62,18 @@ export class SseConnection implements TargetConnection {
     return failure;
   }
 
+  async #tellOpen(opening: SseStream['endpoint'], sink: CallSink): Promise<void> {
+    const endpoint = await opening;
+    if (typeof endpoint === 'string' && this.#listeners.has(sink)) sink.onOpen?.();
+  }
+
   listen(call: TargetCall, sink: CallSink): Calling {
     this.#listeners.add(sink);
     const stream = this.#open(call, null);
-    if (stream === null)
+    if (stream !== null) void this.#tellOpen(stream.endpoint, sink);
+    else
       queueMicrotask(() => {
         if (this.#listeners.delete(sink)) sink.onEnd(forgotten());
-      });
-    else
-      void stream.endpoint.then((endpoint) => {
-        if (typeof endpoint === 'string' && this.#listeners.has(sink)) sink.onOpen?.();
       });
     return {
       cancel: () => {
