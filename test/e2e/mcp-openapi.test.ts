@@ -54,7 +54,7 @@ const NAMES = ['listPets', 'addPet', 'getPet', 'removePet', 'setPortrait', 'orde
 describe('a service that an OpenAPI document describes', () => {
   test('is a server of tools for clients of the older protocol', async () => {
     const { url, logged } = await gateway();
-    await logged('operations of an OpenAPI document are no tools', 'upload', 'multipart/form-data');
+    await logged('operations of an OpenAPI document are no tools', 'upload', 'multipart/mixed');
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(url));
     expect(client.getServerVersion()).toMatchObject({ name: 'Pet shop', version: '1.4.0' });

@@ -6,6 +6,7 @@ import { pathPlan, serverPath } from './path-template.ts';
 import type { CompiledDocument, OpenApiTool, ParameterPlan } from './plan.ts';
 import { unusable } from './problem.ts';
 import { type ReadBody, readRequestBody } from './request-body.ts';
+import { acceptOf } from './responses.ts';
 import { Schemas } from './schemas.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
@@ -94,7 +95,8 @@ function readOperation(
     throw unusable(place, 'operationId is missing', 'give every operation an operationId: it is the name of its tool');
   const declared = readParameters({ path: item.parameters, operation: operation.parameters }, place, readers);
   const template = pathPlan(prefix, path, place);
-  const parameters = inPath(declared, template);
+  const parameters = inPath(declared, new Set(template.filter((_, index) => index % 2 === 1)));
+  const inOrder = new Map(plansOf(parameters, 'path').map((each) => [each.name, each]));
   const body = readRequestBody(operation.requestBody, place, readers);
   if (body.kind === 'unwritable') return `${place} (${name}): no tool can write a body of ${body.types}`;
   return {
@@ -106,20 +108,20 @@ function readOperation(
     },
     plan: {
       method,
-      path: template,
+      path: template.map((part, index) => (index % 2 === 1 ? (inOrder.get(part) ?? part) : part)),
       query: plansOf(parameters, 'query'),
       headers: plansOf(parameters, 'header'),
       body: body.kind === 'body' ? body.plan : null,
+      accept: acceptOf(operation.responses, place, readers.components),
     },
   };
 }
 
 /** Those that the path has a place for, and those that it names although nobody has described them. */
-function inPath(declared: readonly Parameter[], template: readonly string[]): readonly Parameter[] {
-  const names = new Set(template.filter((_, index) => index % 2 === 1));
+function inPath(declared: readonly Parameter[], names: Set<string>): readonly Parameter[] {
   const used = declared.filter(({ group, plan }) => group !== 'path' || names.has(plan.name));
   for (const { group, plan } of used) if (group === 'path') names.delete(plan.name);
-  const simple = { required: true, explode: false, separator: ',', deep: false };
+  const simple = { required: true, style: 'simple', explode: false } as const;
   const others = [...names].map(
     (name) => ({ group: 'path', plan: { name, ...simple }, schema: { type: 'string' } }) as const,
   );

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../src/shared/json.ts';
 import { isToken } from '../../../exchange/grammar.ts';
 import type { Components } from './components.ts';
-import type { ParameterPlan } from './plan.ts';
+import type { ParameterPlan, Style } from './plan.ts';
 import { unusable } from './problem.ts';
 import type { Schemas } from './schemas.ts';
 
@@ -90,15 +90,18 @@ function readParameter(parameter: JsonObject, { place, level, schemas }: Reading
 }
 
 /** The defaults are those of the specification: forms explode, others do not. */
-function styleOf({ style, explode }: JsonObject, group: Group): Pick<ParameterPlan, 'explode' | 'separator' | 'deep'> {
-  const form = group === 'query' && (style === undefined || style === 'form' || style === 'deepObject');
-  const separator = style === 'spaceDelimited' ? ' ' : style === 'pipeDelimited' ? '|' : ',';
-  return {
-    explode: group === 'query' && (typeof explode === 'boolean' ? explode : form),
-    separator,
-    deep: style === 'deepObject',
-  };
+export function styleOf({ style, explode }: JsonObject, group: Group): Pick<ParameterPlan, 'explode' | 'style'> {
+  const [usual, ...others] = STYLES[group];
+  const known = others.find((each) => each === style) ?? usual;
+  return { style: known, explode: typeof explode === 'boolean' ? explode : known === 'form' };
 }
+
+/** The usual one first. */
+const STYLES: Readonly<Record<Group, readonly [Style, ...Style[]]>> = {
+  header: ['simple'],
+  path: ['simple', 'label', 'matrix'],
+  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
+};
 
 /** What is said of a parameter goes before what is said of its type. */
 function described(schema: JsonValue, description: JsonValue | undefined): JsonValue {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../src/shared/json.ts';
 import type { Components } from './components.ts';
+import { fieldsOf, withBytes } from './form-fields.ts';
 import type { BodyPlan } from './plan.ts';
 import { unusable } from './problem.ts';
 import type { Schemas } from './schemas.ts';
@@ -16,6 +17,7 @@ const FORMS: readonly { readonly form: BodyPlan['form']; readonly fits: (type: s
   { form: 'json', fits: (type) => type.endsWith('+json') },
   { form: 'base64', fits: (type) => type === 'application/octet-stream' },
   { form: 'fields', fits: (type) => type === 'application/x-www-form-urlencoded' },
+  { form: 'parts', fits: (type) => type === 'multipart/form-data' },
   { form: 'text', fits: (type) => type.startsWith('text/') && !type.includes('*') },
   { form: 'json', fits: (type) => type === '*/*' || type === 'application/*' },
   { form: 'base64', fits: (type) => /^(?:image|audio|video|application)\/[^*]+$/.test(type) },
@@ -35,13 +37,17 @@ export function readRequestBody(
     const found = types.find(([type]) => fits(essence(type)));
     if (found === undefined) continue;
     const [type, media] = found;
-    const given = components.resolve(media, place).schema ?? {};
+    const described = components.resolve(media, place);
+    const given = described.schema ?? {};
     const contentType = form === 'json' && type.includes('*') ? 'application/json' : type;
     if (!isFieldValue(contentType)) throw unusable(place, `the content type ${JSON.stringify(type)} is none`);
+    const schema = schemaFor(form, given, { body, place, schemas });
+    const fields =
+      form === 'fields' || form === 'parts' ? fieldsOf(schema, described.encoding) : new Map<string, never>();
     return {
       kind: 'body',
-      plan: { contentType, required, form },
-      schema: schemaFor(form, given, { body, place, schemas }),
+      plan: { contentType, required, form, fields },
+      schema: form === 'parts' ? withBytes(schema, fields) : schema,
     };
   }
   const names = types.map(([type]) => type).join(', ');
@@ -53,7 +59,7 @@ function schemaFor(
   given: JsonValue,
   { body, place, schemas }: { readonly body: JsonObject; readonly place: string; readonly schemas: Schemas },
 ): JsonValue {
-  if (form === 'json' || form === 'fields') return schemas.inline(given, `${place}, request body`);
+  if (form === 'json' || form === 'fields' || form === 'parts') return schemas.inline(given, `${place}, request body`);
   const description = typeof body.description === 'string' ? { description: body.description } : {};
   return form === 'base64' ? { type: 'string', format: 'byte', ...description } : { type: 'string', ...description };
 }

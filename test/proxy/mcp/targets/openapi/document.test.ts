@@ -32,7 +32,7 @@ describe('tools of a document', () => {
 
   test('there is one for each operation that can be called', () => {
     expect([...byName.keys()]).toEqual(['listPets', 'addPet', 'getPet', 'removePet', 'setPortrait', 'order']);
-    expect(left).toEqual(['POST /uploads (upload): no tool can write a body of multipart/form-data']);
+    expect(left).toEqual(['POST /uploads (upload): no tool can write a body of multipart/mixed']);
     expect([title, version]).toEqual(['Pet shop', '1.4.0']);
   });
 
@@ -209,7 +209,8 @@ describe('hostile documents', () => {
       "parameters":[{"name":"__proto__","in":"query","schema":{"type":"string"}},{"name":"constructor","in":"query"}],
       "requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"__proto__":{"type":"number"}}}}}}}}}}`);
     const { tools, plans } = compileDocument(document);
-    expect(plans.get('__proto__')?.path).toEqual(['/', '__proto__', '']);
+    const path = { name: '__proto__', required: true, style: 'simple', explode: false };
+    expect(plans.get('__proto__')?.path).toEqual(['/', path, '']);
     expect(JSON.stringify(tools)).toContain(
       '"query":{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{}}}',
     );
