@@ -1,12 +1,17 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../src/shared/json.ts';
+import { cyclicComponents } from './cycles.ts';
 import { unusable } from './problem.ts';
+import { referenceOf } from './reference.ts';
 
 /** What references in a document lead to. */
 export class Components {
+  /** Those that cannot be written out, as references begin with them. */
+  readonly cyclic: ReadonlySet<string>;
   readonly #document: JsonObject;
 
   constructor(document: JsonObject) {
     this.#document = document;
+    this.cyclic = cyclicComponents(document);
   }
 
   /** The object itself, or the one that it refers to, over any number of references. Throws for one that leads nowhere. */
@@ -32,12 +37,6 @@ export class Components {
     if (at === undefined) throw unusable(place, `the reference ${reference} leads nowhere`);
     return at;
   }
-}
-
-/** The target of a reference object; null for anything else. */
-export function referenceOf(value: JsonObject): string | null {
-  const reference = Object.hasOwn(value, '$ref') ? value.$ref : undefined;
-  return typeof reference === 'string' ? reference : null;
 }
 
 function member(value: JsonValue | undefined, name: string): JsonValue | undefined {

@@ -8,15 +8,27 @@ import { unusable } from './problem.ts';
 import { type ReadBody, readRequestBody } from './request-body.ts';
 import { acceptOf } from './responses.ts';
 import { Schemas } from './schemas.ts';
+import { toolNames } from './tool-names.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 const GROUPS: readonly Group[] = ['header', 'query', 'path'];
 /** Bytes */
 const MAX_TITLE = 64;
+/** What methods promise (RFC 9110 section 9.2), for clients that ask people before a call. */
+const HINTS: Readonly<Record<string, JsonObject>> = {
+  GET: { readOnlyHint: true },
+  HEAD: { readOnlyHint: true },
+  OPTIONS: { readOnlyHint: true },
+  TRACE: { readOnlyHint: true },
+  PUT: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  DELETE: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+};
 
 interface Readers {
   readonly components: Components;
   readonly schemas: Schemas;
+  /** By operationId. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
 /** Makes a tool of every operation. Throws a `GwError` for a document that none can be made from as it stands. */
@@ -27,10 +39,12 @@ export function compileDocument(document: unknown): CompiledDocument {
   if (!isJsonObject(root)) throw unusable('document', 'expected an object');
   checkVersion(root);
   const components = new Components(root);
-  const readers = { components, schemas: new Schemas(components) };
+  const operations = [...operationsOf(root, components)];
+  const names = toolNames(operations.flatMap(({ operation }) => textOf(operation.operationId) ?? []));
+  const readers = { components, schemas: new Schemas(components), names };
   const tools = new Map<string, OpenApiTool>();
   const left: string[] = [];
-  for (const { operation, ...at } of operationsOf(root, components)) {
+  for (const { operation, ...at } of operations) {
     const tool = readOperation(operation, at, readers);
     if (typeof tool === 'string') left.push(tool);
     else if (tools.has(tool.definition.name))
@@ -90,9 +104,11 @@ function readOperation(
   { place, method, path, item, prefix }: Place,
   readers: Readers,
 ): OpenApiTool | string {
-  const { operationId: name, summary, description } = operation;
-  if (typeof name !== 'string' || name === '')
+  const { operationId, summary, description } = operation;
+  const name = readers.names.get(textOf(operationId) ?? '');
+  if (name === undefined)
     throw unusable(place, 'operationId is missing', 'give every operation an operationId: it is the name of its tool');
+  readers.schemas.begin();
   const declared = readParameters({ path: item.parameters, operation: operation.parameters }, place, readers);
   const template = pathPlan(prefix, path, place);
   const parameters = inPath(declared, new Set(template.filter((_, index) => index % 2 === 1)));
@@ -104,7 +120,8 @@ function readOperation(
       name,
       ...(textOf(summary) === undefined ? {} : { title: cut(textOf(summary) ?? '', MAX_TITLE) }),
       description: textOf(description) ?? textOf(summary) ?? name,
-      inputSchema: inputSchema(parameters, body),
+      inputSchema: inputSchema(parameters, body, readers.schemas.definitions()),
+      annotations: HINTS[method] ?? { readOnlyHint: false },
     },
     plan: {
       method,
@@ -132,7 +149,11 @@ function plansOf(parameters: readonly Parameter[], group: Group): readonly Param
   return parameters.filter((each) => each.group === group).map(({ plan }) => plan);
 }
 
-function inputSchema(parameters: readonly Parameter[], body: ReadBody): JsonObject {
+function inputSchema(
+  parameters: readonly Parameter[],
+  body: ReadBody,
+  definitions: JsonObject | undefined,
+): JsonObject {
   const members: [string, JsonValue][] = [];
   const required: string[] = [];
   if (body.kind === 'body') {
@@ -145,7 +166,12 @@ function inputSchema(parameters: readonly Parameter[], body: ReadBody): JsonObje
     members.push([group, schema]);
     if (schema.required !== undefined) required.push(group);
   }
-  return { type: 'object', properties: Object.fromEntries(members), ...(required.length === 0 ? {} : { required }) };
+  return {
+    type: 'object',
+    properties: Object.fromEntries(members),
+    ...(required.length === 0 ? {} : { required }),
+    ...(definitions === undefined ? {} : { $defs: definitions }),
+  };
 }
 
 function textOf(value: JsonValue | undefined): string | undefined {

@@ -83,7 +83,7 @@ describe('tools of a document', () => {
     });
   });
 
-  test('a schema that contains itself is outlined where it comes back', () => {
+  test('a schema that contains itself is a definition where it comes back', () => {
     expect(byName.get('addPet')?.inputSchema).toMatchObject({
       properties: {
         body: {
@@ -91,15 +91,125 @@ describe('tools of a document', () => {
           properties: {
             name: { type: ['string', 'null'] },
             food: { type: 'string', enum: ['hay', 'fish'] },
-            mother: { type: 'object' },
-            siblings: { type: 'array', items: { type: 'object' } },
+            mother: { $ref: '#/$defs/Pet' },
+            siblings: { type: 'array', items: { $ref: '#/$defs/Pet' } },
           },
           required: ['name'],
         },
       },
       required: ['body', 'header'],
     });
-    expect(JSON.stringify(tools)).not.toMatch(/\$ref|example|xml/);
+    expect(JSON.stringify(tools)).not.toMatch(/example|xml|discriminator|nullable/);
+  });
+
+  test('definitions that lead to others bring them along, and what contains nothing of itself is written out', () => {
+    const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+    const schemas = {
+      Tree: {
+        type: 'object',
+        properties: { leaf: ref('Leaf'), other: ref('a~1b'), up: { ...ref('Tree'), description: 'up' } },
+      },
+      'a/b': { type: 'array', items: ref('Odd%20one') },
+      'Odd one': { anyOf: [ref('a~1b'), { type: 'null' }] },
+      Leaf: { type: 'string' },
+    };
+    const tool = (name: string) => {
+      const content = { 'application/json': { schema: { type: 'object', properties: { x: ref(name) } } } };
+      return compileDocument(withOperation({ requestBody: { content } }, { components: { schemas } })).tools[0]
+        ?.inputSchema;
+    };
+    expect(tool('Leaf')).not.toHaveProperty('$defs');
+    const schema = tool('Tree');
+    expect(schema).toMatchObject({
+      properties: { body: { properties: { x: { $ref: '#/$defs/Tree' } } } },
+      $defs: {
+        Tree: {
+          properties: {
+            leaf: { type: 'string' },
+            other: { $ref: '#/$defs/a_1b' },
+            up: { $ref: '#/$defs/Tree', description: 'up' },
+          },
+        },
+        a_1b: { type: 'array', items: { $ref: '#/$defs/Odd_20one' } },
+      },
+    });
+    const validate = new Ajv2020().compile(schema as object); // an object it is
+    expect(validate({ body: { x: { leaf: 'a', up: { leaf: 'b', other: [[], null] } } } })).toBe(true);
+    expect(validate({ body: { x: { up: { up: { leaf: 1 } } } } })).toBe(false);
+  });
+
+  test('what only answers have is nothing that tools take', () => {
+    const { Id, A } = {
+      Id: { type: 'integer', readOnly: true },
+      A: {
+        type: 'object',
+        properties: {
+          id: { $ref: '#/components/schemas/Id' },
+          at: { type: 'string', readOnly: true },
+          name: { type: 'string' },
+        },
+        required: ['id', 'at', 'name'],
+      },
+    };
+    expect(bodySchema(withSchemas({ Id, A }))).toEqual({
+      type: 'object',
+      properties: { name: { type: 'string' } },
+      required: ['name'],
+    });
+  });
+
+  test('words that mean nothing are left out, so that validators take the rest', () => {
+    const A = {
+      type: 'object',
+      properties: {
+        a: { type: 'string', required: true, maxLength: '3', examples: 'x', pattern: null },
+        b: { type: 'file', enum: [], oneOf: [], minimum: null },
+        c: { type: ['string', 'string'], description: 7, default: 7 },
+      },
+      required: ['a', 'a'],
+    };
+    const schema = bodySchema(withSchemas({ A }));
+    expect(schema).toEqual({ type: 'object', properties: { a: { type: 'string' }, b: {}, c: { default: 7 } } });
+  });
+
+  test('names of tools are those that MCP allows, whatever the order of operations', () => {
+    const long = 'x'.repeat(200);
+    const ids = ['repos/list', 'repos_list', 'get pet', 'é.b', 'Ü.b', 'a-b.C_1', long];
+    const named = (order: readonly string[]): Record<string, unknown> => {
+      const paths = Object.fromEntries(
+        order.map((operationId) => [
+          `/${encodeURIComponent(operationId)}`,
+          { get: { operationId, summary: operationId } },
+        ]),
+      );
+      return Object.fromEntries(
+        compileDocument(withPaths(paths)).tools.map(({ description, name }) => [String(description), name]),
+      );
+    };
+    const names = named(ids);
+    expect(names).toEqual({
+      'repos/list': expect.stringMatching(/^repos_list_[0-9a-f]{8}$/),
+      repos_list: 'repos_list',
+      'get pet': 'get_pet',
+      'é.b': expect.stringMatching(/^_\.b_[0-9a-f]{8}$/),
+      'Ü.b': expect.stringMatching(/^_\.b_[0-9a-f]{8}$/),
+      'a-b.C_1': 'a-b.C_1',
+      [long]: expect.stringMatching(/^x{119}_[0-9a-f]{8}$/),
+    });
+    expect(named(ids.toReversed())).toEqual(names);
+  });
+
+  test('methods say what calls may do', () => {
+    const methods = ['get', 'post', 'put', 'patch', 'delete'];
+    const item = Object.fromEntries(methods.map((method) => [method, { operationId: method }]));
+    const { tools: all } = compileDocument(withPaths({ '/a': item }));
+    expect(Object.fromEntries(all.map(({ name, annotations }) => [String(name), annotations]))).toEqual({
+      get: { readOnlyHint: true },
+      post: { readOnlyHint: false },
+      put: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+      patch: { readOnlyHint: false },
+      delete: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+    });
   });
 
   test('what stands beside a reference holds too', () => {
