@@ -200,7 +200,10 @@ function recordOf({ key, server }: McpTarget, { deps, thread }: McpCompiler): Ta
     { key, server: lasting(server) },
     { phase: 'backend', source: key, deps },
   );
-  return thread.records.target(identity, { key, program: server.kind === 'stdio' }, deps.stores);
+  const program = server.kind === 'stdio';
+  // Programs tell how they end, with what they wrote.
+  const log = program ? null : deps.log.scope('mcp');
+  return thread.records.target(identity, { key, program, log }, deps.stores);
 }
 
 function plainTarget(target: McpTarget, { compiler, callers }: Around): Target {

@@ -1,7 +1,9 @@
 import type { Stores } from '../../policy/contract.ts';
 import type { McpReport } from './report.ts';
 import { SessionsRecord } from './sessions-record.ts';
-import { TargetRecord } from './target-record.ts';
+import { TargetRecord, type TargetRecordOptions } from './target-record.ts';
+
+export type RecordedTarget = Pick<TargetRecordOptions, 'key' | 'program' | 'log'>;
 
 /** Everything that one data thread has seen of MCP servers and their sessions. */
 export class McpRecords {
@@ -15,11 +17,11 @@ export class McpRecords {
   }
 
   /** The record of a target; `identity` is of its whole definition, with which it is kept over reloads. */
-  target(identity: string, { key, program }: { key: string; program: boolean }, stores: Stores): TargetRecord {
+  target(identity: string, { key, program, log }: RecordedTarget, stores: Stores): TargetRecord {
     const onRetired = (record: TargetRecord): void => void this.#targets.delete(record);
     const record = stores.get(
       `${identity}/record`,
-      () => new TargetRecord({ key, program, now: this.#now, onRetired }),
+      () => new TargetRecord({ key, program, now: this.#now, log, onRetired }),
     );
     this.#targets.add(record);
     return record;

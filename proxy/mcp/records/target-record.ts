@@ -16,6 +16,8 @@ export interface TargetRecordOptions {
   readonly program: boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Hears when it begins to fail, and when it answers again; null where that is told elsewhere. */
+  readonly log: Log | null;
   /** The live configuration does not have the target. */
   readonly onRetired: (record: TargetRecord) => void;
 }
@@ -30,6 +32,8 @@ export class TargetRecord implements LastingState {
   #answeredAt = 0;
   #failedAt = 0;
   #failingSince = 0;
+  /** That it fails stands in the log. */
+  #told = false;
   #lastError: string | null = null;
   #server: ServerFacts | null = null;
   #tools: ToolsReport | null = null;
@@ -50,7 +54,7 @@ export class TargetRecord implements LastingState {
   answered(withError: boolean): void {
     if (withError) this.#errors += 1;
     this.#answeredAt = this.#options.now();
-    this.#failingSince = 0;
+    if (this.#failingSince !== 0) this.#recovered();
   }
 
   failed(failure: TargetFailure): void {
@@ -61,6 +65,22 @@ export class TargetRecord implements LastingState {
     this.#failedAt = now;
     if (this.#failingSince === 0) this.#failingSince = now;
     this.#lastError = clipped('message' in failure ? failure.message : failure.error.message, MAX_TEXT);
+    if (this.#told || !isFault(failure)) return;
+    this.#told = true;
+    this.#options.log?.warn(`the server fails: ${this.#lastError}`, { target: this.#name });
+  }
+
+  #recovered(): void {
+    const failedForMs = this.#answeredAt - this.#failingSince;
+    this.#failingSince = 0;
+    if (!this.#told) return;
+    this.#told = false;
+    this.#options.log?.info('the server answers again', { target: this.#name, failedFor: formatDuration(failedForMs) });
+  }
+
+  get #name(): string {
+    const { key } = this.#options;
+    return key.slice(key.lastIndexOf('/') + 1);
   }
 
   /** A conversation has found out what it speaks, and perhaps who it is. */
@@ -123,7 +143,7 @@ export class TargetRecord implements LastingState {
       versions: [...this.#versions],
       server: this.#server,
       tools: this.#tools,
-      programs: program ? { running: this.#running, restarts: this.#restarts, notBefore: this.#notBefore } : null,
+      programs: program ? this.#programs() : null,
     };
   }
 
@@ -135,6 +155,11 @@ export class TargetRecord implements LastingState {
     this.retired();
     return Promise.resolve();
   }
+}
+
+/** What is wrong with the server itself, and not with what one client asks of it. */
+function isFault(failure: TargetFailure): boolean {
+  return failure.kind === 'broken' || (failure.kind === 'http' && failure.status >= 500);
 }
 
 function namesIn(tools: readonly unknown[], most = MAX_TOOL_NAMES): string[] {

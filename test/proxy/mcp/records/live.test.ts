@@ -4,6 +4,7 @@ import { McpLive } from '../../../../proxy/mcp/records/live.ts';
 import type { McpReport } from '../../../../proxy/mcp/records/report.ts';
 import { SessionsRecord } from '../../../../proxy/mcp/records/sessions-record.ts';
 import { TargetRecord } from '../../../../proxy/mcp/records/target-record.ts';
+import { LogFilter, Logger } from '../../../../src/shared/log.ts';
 import { NamedStores } from '../../../../proxy/policy/stores.ts';
 import { McpRecords } from '../../../../proxy/mcp/records/records.ts';
 
@@ -12,7 +13,7 @@ const KEY = '/mcp/a';
 /** A data thread with its own record of one target, under a clock of the test's. */
 class Thread {
   static now = 1000;
-  readonly record = new TargetRecord({ key: KEY, program: false, now: () => Thread.now, onRetired() {} });
+  readonly record = new TargetRecord({ key: KEY, program: false, now: () => Thread.now, log: null, onRetired() {} });
   readonly sessions = new SessionsRecord('/mcp', () => {});
 
   report(): McpReport {
@@ -183,7 +184,7 @@ describe('records of a data thread', () => {
   test('are kept over reloads while somebody asks for them, and then forgotten', () => {
     const records = new McpRecords(() => 5);
     const stores = new NamedStores();
-    const ask = () => records.target('definition', { key: KEY, program: true }, stores);
+    const ask = () => records.target('definition', { key: KEY, program: true, log: null }, stores);
     ask().called();
     records.sessions('backend', '/mcp', stores).began(session('s'));
     stores.settle();
@@ -201,7 +202,7 @@ describe('records of a data thread', () => {
   });
 
   test('count programs', () => {
-    const record = new TargetRecord({ key: KEY, program: true, now: () => 100, onRetired() {} });
+    const record = new TargetRecord({ key: KEY, program: true, now: () => 100, log: null, onRetired() {} });
     record.programBegan();
     record.programEnded();
     record.programsWait(250);
@@ -210,5 +211,51 @@ describe('records of a data thread', () => {
     expect(record.report().programs).toEqual({ running: 1, restarts: 1, notBefore: 350 });
     record.programsWait(0);
     expect(record.report().programs?.notBefore).toBe(0);
+  });
+});
+
+describe('the log of a target', () => {
+  function logged() {
+    const lines: string[] = [];
+    const logger = new Logger({
+      filter: LogFilter.parse('info') as LogFilter, // it is understood
+      format: 'text',
+      write: (line) => void lines.push(line.split('\t').slice(1).join(' ').trim()),
+    });
+    let now = 1000;
+    const record = new TargetRecord({
+      key: KEY,
+      program: false,
+      now: () => now,
+      log: logger.scope('mcp'),
+      onRetired() {},
+    });
+    return { record, lines, pass: (ms: number) => void (now += ms) };
+  }
+
+  test('has one line when it begins to fail and one when it answers again', () => {
+    const { record, lines, pass } = logged();
+    record.answered(false);
+    record.failed(broken('connection refused'));
+    pass(5000);
+    record.failed(broken('connection refused'));
+    pass(7000);
+    record.answered(false);
+    record.answered(false);
+    expect(lines).toEqual([
+      'warn mcp the server fails: connection refused target=a',
+      'info mcp the server answers again target=a failedFor=12s',
+    ]);
+  });
+
+  test('does not blame the server for what one client asks', () => {
+    const { record, lines } = logged();
+    record.failed({ kind: 'http', status: 401, response: null, message: 'HTTP 401' });
+    record.failed({ kind: 'forgotten', message: 'no such session' });
+    record.answered(false);
+    expect(lines).toEqual([]);
+    record.failed({ kind: 'http', status: 401, response: null, message: 'HTTP 401' });
+    record.failed({ kind: 'http', status: 503, response: null, message: 'HTTP 503' });
+    expect(lines).toEqual(['warn mcp the server fails: HTTP 503 target=a']);
   });
 });
