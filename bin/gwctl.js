@@ -54,13 +54,28 @@ function pinnedNode() {
   return path.join(root, 'node_modules', 'node', 'bin', 'node');
 }
 
-/** Starts over on the pinned Node; this process only waits, so signals of the terminal are the child's. */
+/** Starts over on the pinned Node; this process only waits, and hands on what the child does not get by itself. */
 async function onPinnedNode() {
   const child = spawn(pinnedNode(), [fileURLToPath(import.meta.url), ...argv], { stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGHUP']) process.on(signal, () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGHUP'])
+    process.on(signal, () => {
+      // A second Ctrl-C ends at once, so a copy of the first would cut the clean end short.
+      if (!inForeground()) child.kill(signal);
+    });
   const [code, signal] = await once(child, 'close');
   process.exitCode = signal === null ? code : 128 + os.constants.signals[signal];
+}
+
+/** In the foreground of its terminal, where Ctrl-C reaches the child without help. */
+function inForeground() {
+  try {
+    const stat = fs.readFileSync('/proc/self/stat', 'utf8');
+    const [, , group, , , foregroundGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return group === foregroundGroup;
+  } catch {
+    return [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY === true);
+  }
 }
 
 function built(file) {

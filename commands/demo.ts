@@ -104,6 +104,8 @@ export default class DemoCommand extends GwCommand {
 
   async #lines({ demo, gateway, stream }: Running): Promise<ExitCode> {
     const giveBack = this.cli.takeSignals(() => stream.close());
+    // It came while the gateway was starting, which answers before it is heard here.
+    if (this.cli.signal.aborted) stream.close();
     void gateway.done.then(() => stream.close());
     try {
       await this.out(banner(demo, gateway, this.cli.self));
