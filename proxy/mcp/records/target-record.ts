@@ -1,4 +1,6 @@
+import { formatDuration } from '../../../src/shared/duration.ts';
 import { isJsonObject, type JsonObject } from '../../../src/shared/json.ts';
+import type { Log } from '../../../src/shared/log.ts';
 import type { LastingState } from '../../policy/contract.ts';
 import type { TargetFailure } from '../targets/contract.ts';
 import type { ServerFacts, TargetReport, ToolsReport } from './report.ts';
