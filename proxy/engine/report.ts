@@ -50,7 +50,7 @@ function statusOf(flight: InFlight, delivery: Delivery): number {
 
 function errorOf(flight: InFlight, delivery: Delivery): string | null {
   if (delivery.kind === 'refused') return delivery.message;
-  if (flight.refusal !== null) return flight.refusal.message;
+  if (flight.refusal !== null) return flight.refusal.logged ?? flight.refusal.message;
   const { cut, blocked } = flight.llm?.facts ?? { cut: null, blocked: null };
   if (blocked !== null) return blocked;
   if (delivery.kind === 'cut') return delivery.error.message;

@@ -29,6 +29,8 @@ export interface Refusal {
   readonly reason: Reason;
   /** Plain text for the client, and the log's `error`. */
   readonly message: string;
+  /** The log's `error` instead, where the client must not know. */
+  readonly logged?: string | undefined;
   /** What went wrong, for programs, where the protocol of the client has a place for it. */
   readonly code?: string | undefined;
   readonly headers?: Headers | undefined;

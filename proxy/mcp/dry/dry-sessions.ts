@@ -8,8 +8,9 @@ import type { Federation } from '../federation/federation.ts';
 import { nobodyThere, settled } from '../federation/members.ts';
 import type { Plan } from '../federation/plan.ts';
 import type { RpcAnswer, RpcNotification, RpcRequest } from '../message/message.ts';
-import type { ClientCall, McpSession, McpSessions } from '../session/contract.ts';
+import type { ClientCall, McpSession, McpSessions, NoSession } from '../session/contract.ts';
 import type { SessionIds } from '../session/id.ts';
+import { foreign, principalOf } from '../session/principal.ts';
 import type { CallSink, Calling, TargetFailure } from '../targets/contract.ts';
 import { addresseeOf } from './addressee.ts';
 
@@ -40,9 +41,11 @@ export class DrySessions implements McpSessions {
   }
 
   /** Whether the session is open cannot be told from its id; that it was given out here can. */
-  find(id: string): McpSession | 'undecodable' | 'unknown' {
-    const facts = this.#options.ids.decode(id);
+  find(id: string, { exchange }: ClientCall): McpSession | NoSession {
+    const { ids } = this.#options;
+    const facts = ids.decode(id);
     if (typeof facts === 'string') return facts;
+    if (facts.client !== null && facts.client !== ids.mark(principalOf(exchange))) return foreign(exchange);
     const session = this.#session(id);
     return 'reason' in session ? 'unknown' : session;
   }

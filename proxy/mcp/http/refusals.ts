@@ -8,12 +8,15 @@ import { rpcCodes } from '../message/codes.ts';
 import type { RequestId, RpcFailure } from '../message/message.ts';
 import type { Era } from '../message/versions.ts';
 import { writeError } from '../message/write.ts';
+import { BEGUN_BY_ANOTHER } from '../session/principal.ts';
 import { errorOf } from '../targets/errors.ts';
 import type { TargetFailure } from '../targets/contract.ts';
 
 export const SESSION_HEADER = 'mcp-session-id';
 
 export const sessionUnknown = mcpRefusal(404, 'session not found');
+/** The client hears the same. */
+export const sessionForeign: Refusal = { ...sessionUnknown, logged: BEGUN_BY_ANOTHER };
 export const invalidSessionHeader = mcpRefusal(400, 'invalid session ID header');
 export const invalidVersionHeader = mcpRefusal(400, 'invalid MCP protocol version header');
 
@@ -67,7 +70,7 @@ export function failureAnswer(
         : asTheTargetSaid(failure.response);
     case 'forgotten':
       // 404 tells a client to begin a new session; modern clients have none.
-      return era === 'legacy' ? sessionUnknown : internal(503, 'UpstreamFailure');
+      return era === 'legacy' ? { ...sessionUnknown, logged: failure.message } : internal(503, 'UpstreamFailure');
     case 'broken':
       return internal(era === 'legacy' ? 502 : 503, 'UpstreamFailure');
     case 'unsupported':

@@ -32,6 +32,9 @@ export interface McpSession {
   close(call: ClientCall): Promise<void>;
 }
 
+/** `foreign`: there is or was one, which another client began. */
+export type NoSession = 'undecodable' | 'unknown' | 'foreign';
+
 /** The sessions of one MCP backend in one data thread. */
 export interface McpSessions {
   /** False: every request stands alone, there are no streams of sessions and nothing to end. */
@@ -40,6 +43,6 @@ export interface McpSessions {
   begin(call: ClientCall): McpSession | Refusal;
   /** For one request outside of any session; ended when its answer has been delivered. */
   alone(call: ClientCall): McpSession | Refusal;
-  /** By id: from memory, or from what the id itself tells. */
-  find(id: string, call: ClientCall): McpSession | 'undecodable' | 'unknown' | Promise<McpSession | 'unknown'>;
+  /** By id: from memory, or from what the id itself tells. Must not be told from an unknown one: somebody else's. */
+  find(id: string, call: ClientCall): McpSession | NoSession | Promise<McpSession | NoSession>;
 }

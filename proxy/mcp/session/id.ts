@@ -12,6 +12,8 @@ export interface SessionFacts {
   readonly home: SessionOwner | null;
   /** Nobody else has what the session needs: programs, event streams. Otherwise another process may go on with it. */
   readonly bound: boolean;
+  /** Whose it is: what `SessionIds.mark` makes of a client; null where anybody may use it. */
+  readonly client: string | null;
 }
 
 /** One data thread of one gateway process. */
@@ -24,7 +26,11 @@ export interface SessionOwner {
 }
 
 /** Where a session is begun. */
-export type Birthplace = Pick<SessionFacts, 'bound'> & { readonly home: SessionOwner };
+export type Birthplace = Pick<SessionFacts, 'bound'> & {
+  readonly home: SessionOwner;
+  /** See `principalOf`; null for a client that nobody knows. */
+  readonly principal: string | null;
+};
 
 export interface SessionIdsOptions {
   /** 64 hexadecimal digits; undefined leaves ids readable, and forgeable. */
@@ -45,6 +51,10 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/;
 /** MCP allows visible ASCII in session ids; anything else could not stand in a header. */
 const UPSTREAM_SESSION = /^[\u0021-\u007e]{1,2048}$/;
 const PINNED = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]{2,45}\]):\d{1,5}$/;
+/** Of a digest. What can be read can be rewritten as well, and must not help to guess keys. */
+const SEALED_MARK = 22;
+const READABLE_MARK = 3;
+const MARK = /^[A-Za-z0-9_-]{3,43}$/;
 const OWNER = /^([0-9a-f]{16})\.(\d{1,4})\.([0-9a-f]{8})$/;
 
 /** Writes and reads the session ids of one backend. */
@@ -74,8 +84,14 @@ export class SessionIds {
       r: unique ? undefined : randomUUID(),
       o: born?.bound === true ? home : undefined,
       h: born?.bound === false ? home : undefined,
+      p: this.mark(born?.principal ?? null) ?? undefined,
     });
     return this.#key === null ? Buffer.from(content).toString('base64url') : this.#seal(content, this.#key);
+  }
+
+  /** What an id tells of a client; see `principalOf`. */
+  mark(principal: string | null): string | null {
+    return principal?.slice(0, this.#key === null ? READABLE_MARK : SEALED_MARK) ?? null;
   }
 
   /**
@@ -91,7 +107,9 @@ export class SessionIds {
     const states = this.#statesOf(value['s']);
     const bound = value['o'] !== undefined;
     const home = ownerOf(bound ? value['o'] : value['h']);
-    return states === null || home === undefined ? 'unknown' : { states, home, bound };
+    const client = markOf(value['p']);
+    if (states === null || home === undefined || client === undefined) return 'unknown';
+    return { states, home, bound, client };
   }
 
   /** Null unless the entries are those of the targets: all of them by name or, in an older form, all by their order. */
@@ -152,6 +170,12 @@ function stateOf({ s: session, b: pinned }: JsonObject): TargetState | null {
   if (session !== undefined && (typeof session !== 'string' || !UPSTREAM_SESSION.test(session))) return null;
   if (pinned !== undefined && (typeof pinned !== 'string' || !PINNED.test(pinned))) return null;
   return { session, pinned };
+}
+
+/** Undefined when it is none that was written here. */
+function markOf(value: JsonValue | undefined): string | null | undefined {
+  if (value === undefined) return null;
+  return typeof value === 'string' && MARK.test(value) ? value : undefined;
 }
 
 /** Undefined when it is none that was written here. */

@@ -57,6 +57,12 @@ export class SessionStore<S extends KeptSession> implements LastingState {
     this.#reapLater();
   }
 
+  /** Does not count as use. */
+  peek(id: string): S | null {
+    const entry = this.#entries.get(id);
+    return entry === undefined || entry.leaving ? null : entry.session;
+  }
+
   /** Counts as use. */
   find(id: string): S | null {
     const entry = this.#entries.get(id);

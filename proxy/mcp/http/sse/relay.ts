@@ -1,5 +1,6 @@
 import { messageOf } from '../../../../src/shared/errors.ts';
 import type { ClientCall, McpSessions } from '../../session/contract.ts';
+import { foreign } from '../../session/principal.ts';
 import type { OwnedStore } from '../../session/relay/owned-sessions.ts';
 import type { ThreadRelay } from '../../session/relay/thread-relay.ts';
 import type { RpcAnswer, RpcMessage, RpcNotification, RpcRequest } from '../../message/message.ts';
@@ -45,11 +46,11 @@ const forgotten: TargetFailure = { kind: 'forgotten', message: 'session not foun
 
 function offered(streams: SseStreams, sessions: McpSessions): OwnedStore {
   return {
-    find(id) {
+    find(id, exchange) {
       const stream = streams.find(id);
-      return stream === undefined
-        ? null
-        : { close() {}, leave() {}, connection: () => new OfferedStream(stream, sessions) };
+      if (stream === undefined) return null;
+      if (!stream.isOf(exchange)) return foreign(exchange);
+      return { close() {}, leave() {}, connection: () => new OfferedStream(stream, sessions) };
     },
     hold: () => () => {},
     end: () => null,

@@ -2,6 +2,7 @@ import type { Exchange } from '../../../exchange/exchange.ts';
 import { queryOf, type HttpResponse } from '../../../exchange/message.ts';
 import type { Refusal } from '../../../exchange/refusal.ts';
 import type { ClientCall, McpSessions } from '../../session/contract.ts';
+import { foreign } from '../../session/principal.ts';
 import { agreeVersion, legacyVersionOf } from '../agree-version.ts';
 import type { McpHttpOptions } from '../options.ts';
 import { readMessage } from '../read-message.ts';
@@ -11,6 +12,7 @@ import {
   invalidVersionHeader,
   mcpRefusal,
   methodNotAllowed,
+  sessionForeign,
   sessionUnknown,
 } from '../refusals.ts';
 import { dispatch, modernVersionOf } from './dispatch.ts';
@@ -61,6 +63,10 @@ async function post(
   if (id === null || id === '') return mcpRefusal(422, 'sessionId is missing in the query');
   const there = placeOf(id, options);
   if (there === null) return sessionUnknown;
+  if (there.kind === 'here' && !there.stream.isOf(exchange)) {
+    foreign(exchange);
+    return sessionForeign;
+  }
   const read = await readMessage(exchange, options);
   if (read.kind === 'refused') return read.refusal;
   if (legacyVersionOf(request.headers) === undefined) return invalidVersionHeader;

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
 import type { LastingState } from '../../../policy/contract.ts';
-import type { ClientCall, McpSession, McpSessions } from '../../session/contract.ts';
+import type { Exchange } from '../../../exchange/exchange.ts';
+import type { ClientCall, McpSession, McpSessions, NoSession } from '../../session/contract.ts';
+import { principalOf } from '../../session/principal.ts';
 import { EventStream } from '../event-stream.ts';
 
 /** A client with the older transport: its session lasts as long as its stream. */
@@ -11,6 +13,7 @@ export class SseStream {
   /** The request that opened the stream. */
   readonly opening: ClientCall;
   readonly #begun: McpSession;
+  readonly #principal: string | null;
   #underWay = 0;
   #leaving = false;
   #release: (() => void) | null = null;
@@ -19,10 +22,16 @@ export class SseStream {
     this.id = id;
     this.#begun = parts.begun;
     this.opening = parts.opening;
+    this.#principal = principalOf(parts.opening.exchange);
     this.events = new EventStream(() => {
       this.#release?.();
       parts.gone(this);
     });
+  }
+
+  /** Whether whoever asks is who has opened it. */
+  isOf(exchange: Exchange): boolean {
+    return this.#principal === null || this.#principal === principalOf(exchange);
   }
 
   /**
@@ -36,12 +45,13 @@ export class SseStream {
     return found instanceof Promise ? found.then((session) => this.#usable(session)) : this.#usable(found);
   }
 
-  #usable(session: McpSession | 'undecodable' | 'unknown'): McpSession | null {
+  #usable(session: McpSession | NoSession): McpSession | null {
     if (typeof session !== 'string') {
       // Its client is there, though it may say nothing.
       if (!this.events.over) this.#release ??= session.hold?.() ?? null;
       return session;
     }
+    if (session === 'foreign') return null;
     this.events.close();
     return null;
   }

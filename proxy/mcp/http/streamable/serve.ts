@@ -15,6 +15,7 @@ import {
   mcpRefusal,
   methodNotAllowed,
   SESSION_HEADER,
+  sessionForeign,
   sessionUnknown,
 } from '../refusals.ts';
 import { answered } from './answering.ts';
@@ -70,8 +71,16 @@ function sessionFor(
 async function found(id: string | undefined, call: ClientCall, sessions: McpSessions): Promise<McpSession | Refusal> {
   if (id === undefined) return invalidSessionHeader;
   const session = await sessions.find(id, call);
-  if (session === 'undecodable') return invalidSessionHeader;
-  return session === 'unknown' ? sessionUnknown : session;
+  switch (session) {
+    case 'undecodable':
+      return invalidSessionHeader;
+    case 'unknown':
+      return sessionUnknown;
+    case 'foreign':
+      return sessionForeign;
+    default:
+      return session;
+  }
 }
 
 /** Null when there is none, undefined when it is none: empty, or one of several. */
@@ -120,7 +129,7 @@ async function end(exchange: Exchange, sessions: McpSessions): Promise<HttpRespo
   const call: ClientCall = { exchange, era: 'legacy', version };
   const session = await existing(call, sessions);
   // A session that is not there has ended, which is what the client wants.
-  if ('reason' in session) return session === sessionUnknown ? accepted() : session;
+  if ('reason' in session) return session === sessionUnknown || session === sessionForeign ? accepted() : session;
   await session.close(call);
   return accepted();
 }

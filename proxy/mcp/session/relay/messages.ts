@@ -1,4 +1,5 @@
 import type { TraceEvent } from '../../../../src/admin/protocol/trace-event.ts';
+import { BEGUN_BY_ANOTHER } from '../principal.ts';
 import type { RelayedCall } from './relayed-call.ts';
 import type { SentFailure } from './sent-failure.ts';
 
@@ -45,4 +46,5 @@ export interface Way<Out, In> {
   close(): void;
 }
 
+export const notTheirs = { kind: 'forgotten', message: BEGUN_BY_ANOTHER } as const;
 export const gone = { kind: 'forgotten', message: 'the thread that had the session knows it no more' } as const;

@@ -3,8 +3,9 @@ import { writeMessage } from '../../message/write.ts';
 import { messageOf } from '../../../../src/shared/errors.ts';
 import type { RpcMessage } from '../../message/message.ts';
 import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure } from '../../targets/contract.ts';
+import type { Exchange } from '../../../exchange/exchange.ts';
 import type { KeptSession, SessionStore } from '../store.ts';
-import { type FromOwner, gone, type Place, type ToOwner, type Way } from './messages.ts';
+import { type FromOwner, gone, notTheirs, type Place, type ToOwner, type Way } from './messages.ts';
 import { arrived } from './relayed-call.ts';
 import { RelayedTrace } from './relayed-trace.ts';
 import { bodyOf, sent } from './sent-failure.ts';
@@ -16,7 +17,10 @@ export interface OwnedSession extends KeptSession {
 }
 
 /** What of a store the relay needs. */
-export type OwnedStore = Pick<SessionStore<OwnedSession>, 'find' | 'hold' | 'end'>;
+export interface OwnedStore extends Pick<SessionStore<OwnedSession>, 'hold' | 'end'> {
+  /** `foreign`: another client began it. Counts as use. */
+  find(id: string, exchange: Exchange): OwnedSession | 'foreign' | null;
+}
 
 /** Serves what other threads ask of sessions that live in this one. */
 export class OwnedSessions {
@@ -97,12 +101,13 @@ class Visitor {
   #ask(message: Exclude<ToOwner, { readonly kind: 'cancel' | 'pause' | 'resume' }>): void {
     const { id, at } = message;
     if (message.call.trace !== null) this.#traces.set(id, new RelayedTrace(message.call.trace, id, this.#way));
-    const connection = this.#stores.get(at.backend)?.find(at.session)?.connection(at.target) ?? null;
-    if (connection === null) {
-      this.#end(id, gone);
+    const call = arrived(message.call, this.#traces.get(id)?.recorder ?? null);
+    const session = this.#stores.get(at.backend)?.find(at.session, call.exchange) ?? null;
+    const connection = session === 'foreign' ? session : (session?.connection(at.target) ?? null);
+    if (connection === null || connection === 'foreign') {
+      this.#end(id, connection === null ? gone : notTheirs);
       return;
     }
-    const call = arrived(message.call, this.#traces.get(id)?.recorder ?? null);
     if (message.kind === 'close') void this.#close(id, at, () => connection.close(call));
     else if (message.kind === 'listen') this.#begin(message, 'stream', (sink) => connection.listen(call, sink));
     else this.#say({ ...message, connection, call });

@@ -13,7 +13,7 @@ const key = new Secret(KEY);
 const plain = new SessionIds({ key: undefined, backend: '/mcp', targets: ['a', 'b'] });
 const sealed = new SessionIds({ key, backend: '/mcp', targets: ['a', 'b'] });
 const home = { process: '0123456789abcdef', thread: 3, life: 'aaaabbbb' };
-const born = { home, bound: true };
+const born = { home, bound: true, principal: null };
 const states = (a: TargetState | null, b: TargetState | null): ReadonlyMap<string, TargetState | null> =>
   new Map([
     ['a', a],
@@ -33,7 +33,7 @@ describe('an id without a key', () => {
         { t: 'b', s: 'y' },
       ],
     });
-    expect(plain.decode(id)).toEqual({ states: both, home: null, bound: false });
+    expect(plain.decode(id)).toEqual({ states: both, home: null, bound: false, client: null });
   });
 
   test('is random where a target gave no session, or a thread has it', () => {
@@ -43,9 +43,9 @@ describe('an id without a key', () => {
     });
     expect(plain.encode(states({ session: 'x' }, null), null)).not.toBe(without);
     for (const bound of [true, false]) {
-      const owned = plain.encode(both, { home, bound });
-      expect(plain.encode(both, { home, bound })).not.toBe(owned);
-      expect(plain.decode(owned)).toEqual({ states: both, home, bound });
+      const owned = plain.encode(both, { home, bound, principal: null });
+      expect(plain.encode(both, { home, bound, principal: null })).not.toBe(owned);
+      expect(plain.decode(owned)).toEqual({ states: both, home, bound, client: null });
     }
   });
 
@@ -59,6 +59,8 @@ describe('an id without a key', () => {
     ['an address that is none', { t: 'mcp', s: [{ t: 'a', b: 'evil.example:80' }, { t: 'b' }] }],
     ['an owner that is none', { t: 'mcp', s: [{ t: 'a' }, { t: 'b' }], o: '../1' }],
     ['a home that is none', { t: 'mcp', s: [{ t: 'a' }, { t: 'b' }], h: 7 }],
+    ['a client that is none', { t: 'mcp', s: [{ t: 'a' }, { t: 'b' }], p: 'a"b' }],
+    ['an empty client', { t: 'mcp', s: [{ t: 'a' }, { t: 'b' }], p: '' }],
     ['entries that are none', { t: 'mcp', s: [1, null] }],
   ])('with %s is unknown', (_what, content) => {
     expect(plain.decode(idOf(content))).toBe('unknown');
@@ -102,7 +104,7 @@ describe('an id with a key', () => {
     decipher.setAuthTag(bytes.subarray(-16));
     const content = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString();
     expect(JSON.parse(content)).toMatchObject({ t: 'mcp', o: '0123456789abcdef.3.aaaabbbb' });
-    expect(sealed.decode(id)).toEqual({ states: both, ...born });
+    expect(sealed.decode(id)).toEqual({ states: both, home, bound: true, client: null });
     expect(sealed.encode(both, born)).not.toBe(id);
   });
 
@@ -138,6 +140,17 @@ describe('an id with a key', () => {
   test('may be any text', () => {
     fc.assert(fc.property(fc.base64String(), (text) => typeof sealed.decode(text) === 'string'));
   });
+});
+
+test.each([
+  ['hardly anything where everybody reads it', plain, 3],
+  ['enough where nobody does', sealed, 22],
+])('an id tells of its client %s', (_what, ids, length) => {
+  const principal = 'abcdefghijklmnopqrstuvwxyz0123456789-_ABCDE';
+  const facts = ids.decode(ids.encode(both, { ...born, principal }));
+  expect(facts).toMatchObject({ client: principal.slice(0, length) });
+  expect(ids.mark(principal)).toBe(principal.slice(0, length));
+  expect(ids.mark(null)).toBeNull();
 });
 
 test('a process has one name, and another process another', () => {
