@@ -77,7 +77,7 @@ test('gwctl says so, and goes on when it is live', async () => {
   });
   const { code, stdout, stderr } = await finished(child);
   expect([code, stderr]).toEqual([0, `the proxy at ${address} has no live configuration yet: waiting for it\n`]);
-  expect(stdout).toMatch(/pets +openapi +not asked +0 +0/);
+  expect(stdout).toMatch(/pets +openapi +not asked +0 +1 +0/);
 });
 
 test('gwctl gives up in the time that it is given', async () => {
