@@ -36,7 +36,10 @@ export class TargetCaller implements HttpCaller {
   send(ask: HttpAsk, call: TargetCall | null): HttpCalling {
     const request = requestOf(ask, call);
     const exchange = call?.exchange.onBehalf(request, call.trace) ?? this.#deps.unattended(request);
-    const attempt = new TargetAttempt(exchange, this.#program, this.#deps.runtime());
+    const attempt = new TargetAttempt(exchange, this.#program, {
+      runtime: this.#deps.runtime(),
+      told: ask.told === true,
+    });
     return { outcome: attempt.run(), cancel: () => attempt.cancel() };
   }
 }
@@ -54,6 +57,11 @@ function requestOf({ method, target, headers, body }: HttpAsk, call: TargetCall 
   };
 }
 
+/** Without the query, which credentials may stand in. */
+function lineOf({ method, target }: HttpRequest): { readonly request: string } {
+  return { request: `${method} ${target.split('?', 1)[0] ?? ''}` };
+}
+
 type Outcomes = HttpAnswer | TargetFailure;
 
 /** One call, up to the head of its answer: what follows may last as long as a session. */
@@ -61,14 +69,17 @@ class TargetAttempt {
   readonly #exchange: Exchange;
   readonly #program: BackendProgram;
   readonly #runtime: Runtime;
+  /** The trace has its method and path. */
+  readonly #told: boolean;
   #call: UpstreamCall | null = null;
   #cancelled = false;
   #expired = false;
 
-  constructor(exchange: Exchange, program: BackendProgram, runtime: Runtime) {
+  constructor(exchange: Exchange, program: BackendProgram, { runtime, told }: { runtime: Runtime; told: boolean }) {
     this.#exchange = exchange;
     this.#program = program;
     this.#runtime = runtime;
+    this.#told = told;
   }
 
   cancel(): void {
@@ -120,7 +131,7 @@ class TargetAttempt {
     const { redaction } = runtime.init.telemetry;
     const startedAt = performance.now();
     const traceStart = trace?.now() ?? null;
-    trace?.emit({ type: 'backendCallStart', target: peerOf(origin.address) });
+    trace?.emit({ type: 'backendCallStart', target: peerOf(origin.address), ...(this.#told ? lineOf(request) : {}) });
     if (endpoint !== null) runtime.endpoints.started(endpoint.row);
     const timer = this.#limit(this.#program.pipeline.callTimeoutMs);
     const end = (outcome: Outcome): void => {

@@ -7,7 +7,7 @@ import { parseAdminAddress } from '../../src/admin/client/address.ts';
 import type { TraceEvent, TraceMessage } from '../../src/admin/protocol/trace-event.ts';
 import { startEverything, type RunningServer } from '../mcp/everything.ts';
 import { startAgent } from './a2a-agent.ts';
-import { ask, Cleanup } from './gateway.ts';
+import { ask, Cleanup, echo, upstream } from './gateway.ts';
 import { facing, type Facing } from './wire.ts';
 
 const cleanup = new Cleanup();
@@ -68,6 +68,23 @@ describe('the trace of a request to MCP servers', () => {
     const called = events.filter(({ message }) => message.type === 'backendCallResult');
     expect(called).toMatchObject([{ scope: ['mcp', 'everything'], message: { status: 200 } }]);
     expect(all(events, 'mcpResponse')).toMatchObject([{ outcome: 'result' }]);
+  });
+
+  test('tells what an operation of an OpenAPI document asks for, without its query', async () => {
+    const { port } = cleanup.add(await upstream(echo));
+    const parameters = [
+      { name: 'id', in: 'path' },
+      { name: 'key', in: 'query' },
+    ];
+    const schema = { openapi: '3.1.0', paths: { '/a/{id}': { parameters, put: { operationId: 'put' } } } };
+    const openapi = JSON.stringify({ host: '127.0.0.1', port, path: '/v1', schema: JSON.stringify(schema) });
+    const gateway = await facing(cleanup, `mcp: {targets: [{name: api, openapi: ${openapi.replaceAll('$', '$$$$')}}]}`);
+    const client = await connected(gateway);
+    const given = { path: { id: 'x y' }, query: { key: 'k' } };
+    const events = await traced(gateway, () => client.callTool({ name: 'put', arguments: given }));
+    expect(all(events, 'backendCallStart')).toEqual([
+      { type: 'backendCallStart', target: `127.0.0.1:${port}`, request: 'PUT /v1/a/x%20y' },
+    ]);
   });
 
   test('tells a tool that fails as an error, and what came before an answer', async () => {

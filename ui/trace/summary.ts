@@ -106,6 +106,7 @@ function summarizeCall(message: Fields): string {
     case 'backendCallStart':
       return words([
         scalar(message['target']),
+        scalar(message['request']),
         labelled('backend', message['backend']),
         labelled('protocol', message['protocol']),
       ]);

@@ -11,6 +11,8 @@ export interface HttpAsk {
   readonly headers: Headers;
   /** Null for none. */
   readonly body: Uint8Array | null;
+  /** What is asked for is told by method and path, not by a message in the body. */
+  readonly told?: boolean | undefined;
   /** It belongs to the conversation: it goes on when the request of the client on whose behalf it was opened is over. */
   readonly lasting: boolean;
   /** `ip:port` of the endpoint that has to get it, `forgotten` where it is gone; undefined leaves the choice to the balancer. */

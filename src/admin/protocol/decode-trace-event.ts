@@ -129,7 +129,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
     transport: asText(message['transport']) ?? '',
   }),
   mcpCallResult: (message) => ({ ...mcpBecame(message), target: asText(message['target']) ?? '' }),
-  backendCallStart: (message) => ({ target: asText(message['target']) ?? '' }),
+  backendCallStart: (message) => {
+    const request = asText(message['request']);
+    return { target: asText(message['target']) ?? '', ...(request === undefined ? {} : { request }) };
+  },
   backendCallResult: outcome,
   requestFinished: outcome,
   dropped: (message) => ({ count: asNumber(message['count']) ?? 0 }),

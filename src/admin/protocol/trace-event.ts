@@ -64,7 +64,8 @@ export type TraceMessage =
   /** Extension: one message to one MCP server on the client's behalf; the scope names the server. */
   | ({ readonly type: 'mcpCallStart'; readonly target: string; readonly transport: string } & McpSaid)
   | ({ readonly type: 'mcpCallResult'; readonly target: string } & McpBecame)
-  | { readonly type: 'backendCallStart'; readonly target: string }
+  /** Extension: `request` is method and path, where the request of the client does not tell them. */
+  | { readonly type: 'backendCallStart'; readonly target: string; readonly request?: string | undefined }
   | { readonly type: 'backendCallResult'; readonly status: number | null; readonly error: string | null }
   | { readonly type: 'requestFinished'; readonly status: number | null; readonly error: string | null }
   /** Extension: the reader was too slow, `count` events are missing here. */

@@ -146,6 +146,7 @@ class OpenApiConnection implements TargetConnection {
       target: path + written.target,
       headers: call.headers,
       body,
+      told: true,
       lasting: false,
       pinned: undefined,
     };
