@@ -39,7 +39,10 @@ function holds(value: number, source: string): boolean {
 /** Its digits without zeros around them: numbers of the same value and size have the same ones. */
 function digitsOf(number: string): string {
   const mantissa = number.replace(/[eE].*$/, '').replaceAll(/[-.]/g, '');
-  return mantissa.replace(/^0+/, '').replace(/0+$/, '');
+  // Looking for zeros at the end with a pattern takes time squared where there are many in the middle.
+  let end = mantissa.length;
+  while (end > 0 && mantissa.charCodeAt(end - 1) === ZERO) end -= 1;
+  return mantissa.slice(0, end).replace(/^0+/, '');
 }
 
 function isTooDeep(text: string): boolean {
@@ -59,6 +62,7 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
+const ZERO = 0x30;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;

@@ -114,6 +114,14 @@ describe('parseMessage', () => {
     expect(read(call(`"id":1,"method":"a","params":{"x":${brackets}}`))).toMatchObject({ kind: 'request' });
   });
 
+  test('is not held up by numbers with very many zeros', () => {
+    const digits = `0.1${'0'.repeat(1_000_000)}1`;
+    const params = `{"x":${digits},"y":0.1${'0'.repeat(20)}}`;
+    const parsed = parseMessage(call(`"id":1,"method":"a","params":${params}`));
+    if (parsed.kind !== 'message') throw new Error(parsed.error.message);
+    expect(writeMessage(parsed.message)).toBe(call(`"id":1,"method":"a","params":{"x":${digits},"y":0.1}`));
+  });
+
   test('reads what was written as it was', () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })).map((value) => JSON.stringify(value));
     const id = fc.oneof(fc.string(), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }));
