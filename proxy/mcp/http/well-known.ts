@@ -8,6 +8,9 @@ import { failureAnswer } from './refusals.ts';
 
 const DOCUMENTS = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-authorization-server'] as const;
 
+/** What servers may take for a way up, out of the documents (RFC 3986 section 5.2.4), in whatever way they decode it. */
+const UPWARDS = /[/\\]\.{1,2}(?:[/\\;]|$)|\\|%2e|%2f|%5c|%25/i;
+
 /**
  * Whether a request is for what the only target says of its own login, and goes to it as it is. Not for pages that reach the gateway by a name that is not its own.
  */
@@ -24,6 +27,7 @@ export function isForTargetItself(
   if (request.method !== 'GET' && request.method !== 'OPTIONS') return false;
   const path = pathOf(request.target);
   if (!DOCUMENTS.some((document) => path === document || path.startsWith(`${document}/`))) return false;
+  if (UPWARDS.test(path)) return false;
   return !backend.dnsRebindingProtection || rebindingRefusal(exchange) === null;
 }
 

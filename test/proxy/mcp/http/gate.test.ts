@@ -93,10 +93,18 @@ describe('documents of the only target', () => {
     expect(isForTargetItself(local, { ...backend(http), dnsRebindingProtection: true })).toBe(true);
   });
 
-  test.each(['/mcp', '/.well-known/oauth-protected-resourceful', '/x/.well-known/oauth-protected-resource'])(
-    '%s does not',
-    (path) => expect(isForTargetItself(asks(path), backend(http))).toBe(false),
-  );
+  test.each([
+    '/mcp',
+    '/.well-known/oauth-protected-resourceful',
+    '/x/.well-known/oauth-protected-resource',
+    '/.well-known/oauth-protected-resource/../../admin',
+    '/.well-known/oauth-protected-resource/..',
+    '/.well-known/oauth-protected-resource/..;/admin',
+    '/.well-known/oauth-protected-resource/..\\..\\admin',
+    '/.well-known/oauth-protected-resource/%2E%2e/admin',
+    '/.well-known/oauth-protected-resource/..%2fadmin',
+    '/.well-known/oauth-protected-resource/%252e%252e/admin',
+  ])('%s does not', (path) => expect(isForTargetItself(asks(path), backend(http))).toBe(false));
 });
 
 test('errors that know nothing of MCP are told in its words', () => {
