@@ -5,6 +5,7 @@ import type { EvalContext } from '../../expression/contract.ts';
 import { RuleSet } from '../../policy/authorization/rules.ts';
 import type { PolicyContext } from '../../policy/contract.ts';
 import type { ItemRules, ListRules, McpItem } from './contract.ts';
+import { otherSpellings } from './spellings.ts';
 
 const everything: ItemRules = { allows: null, list: null };
 
@@ -13,11 +14,18 @@ export function compileItemRules(spec: Authorization | undefined, context: Polic
   if (spec === undefined || spec.rules.length === 0) return everything;
   const rules = new RuleSet(spec.rules, context.deps.expressions, 'mcpAuthorization');
   const decider = new Decider(rules);
+  const decide = (exchange: Exchange, item: McpItem): boolean =>
+    exchange.trace === null ? decider.allows(exchange, item) : decider.explain(exchange, item);
   return {
     allows: (exchange, item) =>
-      exchange.trace === null ? decider.allows(exchange, item) : decider.explain(exchange, item),
+      namesOf(item).every((name) => decide(exchange, name === item.name ? item : { ...item, name })),
     list: (exchange) => new Listing(decider, exchange, context.source),
   };
+}
+
+/** What a client has written, and what its target may read in it: rules have to allow each. */
+function namesOf({ kind, name }: McpItem): readonly string[] {
+  return kind === 'resource' ? [name, ...otherSpellings(name)] : [name];
 }
 
 /** Asks rules about items: expressions see the item, and nothing else of the message. */

@@ -40,12 +40,20 @@ export function callItem(item: ItemCall, route: ItemRoute): Calling {
   return callSubject(item, subject, route.guarded);
 }
 
+/** What a reference of another kind is about, its target alone would know. */
+const references: ReadonlyMap<string, readonly [McpItem['kind'], 'name' | 'uri']> = new Map([
+  ['ref/prompt', ['prompt', 'name']],
+  ['ref/resource', ['resource', 'uri']],
+]);
+
 /** `completion/complete` is for whoever has the prompt or the template. */
 export function callReference(item: ItemCall): Calling {
   const params = item.message.params ?? {};
   const ref = params['ref'];
   if (!isJsonObject(ref)) return refuse(item, unfit('params.ref is missing'));
-  const [kind, key] = ref['type'] === 'ref/prompt' ? (['prompt', 'name'] as const) : (['resource', 'uri'] as const);
+  const known = typeof ref['type'] === 'string' ? references.get(ref['type']) : undefined;
+  if (known === undefined) return refuse(item, unfit('params.ref.type is none'));
+  const [kind, key] = known;
   const name = ref[key];
   if (typeof name !== 'string') return refuse(item, unfit(`params.ref.${key} is missing`));
   const subject: Subject = { kind, name, params: (own) => withKey(params, 'ref', withKey(ref, key, own)) };

@@ -48,6 +48,52 @@ describe('rules about items', () => {
     ).toBe(allowed);
   });
 
+  const resource = (name: string): McpItem => ({ kind: 'resource', name, target: 'files' });
+
+  test.each([
+    'file:///public/../secret/a',
+    'file:///public/%2e%2E/secret/a',
+    'file:///public/..%2fsecret/a',
+    'file:///public/..%5csecret/a',
+    'file:///public/..\\secret/a',
+    'file:///public/\t../secret/a',
+    'file:///public/%2e%2e%2fsecret/a',
+  ])('allow no address that leads elsewhere: %s', (name) => {
+    expect(rulesOf(allow('mcp.resource.name.startsWith("file:///public/")')).allows?.(untraced(), resource(name))).toBe(
+      false,
+    );
+  });
+
+  test.each([
+    'FILE:///secret/a',
+    'file:///%73ecret/a',
+    'file:///x/../secret/a',
+    'file://localhost/secret/a',
+    'file:/secret/a',
+    ' file:///secret/a',
+  ])('deny an address however it is written: %s', (name) => {
+    const rules = rulesOf(allow('true'), deny('mcp.resource.name.startsWith("file:///secret/")'));
+    expect(rules.allows?.(untraced(), resource(name))).toBe(false);
+  });
+
+  test.each([
+    'file:///my%20file',
+    'file:///my file',
+    'file:///ä/€',
+    'file:///{path}',
+    'weather://{city}/now{?days}',
+    'http://shop.test',
+    'test://static/resource/1',
+    'memo:a.b.c',
+    'ui://form/x..y',
+    'no-address',
+    'file:///100%',
+    'https://shop.test/a?next=/b&q=%2F.',
+  ])('take an address as it is where nobody reads it otherwise: %s', (name) => {
+    const rules = rulesOf(allow(`mcp.resource.name == ${JSON.stringify(name)}`));
+    expect(rules.allows?.(untraced(), resource(name))).toBe(true);
+  });
+
   test('read what is known of the client and of processors', () => {
     const rules = rulesOf(allow('mcp.tool.name in jwt.tools && mcpGuardrails.team == "red"'));
     const exchange = untraced();
