@@ -2,6 +2,8 @@ import type { McpItem } from '../guard/contract.ts';
 
 /** Of each kind at each target. */
 const MAX_NAMES = 1000;
+/** MCP has 128 for names; addresses are longer. */
+const MAX_CHARACTERS = 256;
 
 /**
  * Names that targets have shown to be theirs: in a list, or by answering to them. Metrics name these alone, as clients can
@@ -11,6 +13,7 @@ export class KnownNames {
   readonly #names = new Map<string, Set<string>>();
 
   add(target: number, kind: McpItem['kind'], name: string): void {
+    if (name.length > MAX_CHARACTERS) return;
     const place = `${target} ${kind}`;
     let names = this.#names.get(place);
     if (names === undefined) this.#names.set(place, (names = new Set()));

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/shared/json.ts';
+import type { JsonObject, JsonValue } from '../../../src/shared/json.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import { outdated } from './route.ts';
 
@@ -9,30 +9,30 @@ const recentMs = 2_000;
 interface Entry {
   readonly result: JsonObject;
   readonly at: number;
-  readonly items: number;
+  readonly size: number;
   /** Where it is kept. */
   readonly key: string;
   readonly kept: Map<string, Entry>;
 }
 
-/** What all sessions of a backend keep together: the oldest lists go first. */
+/** What all sessions of a backend keep together: the oldest lists go first. Items and KiB of text are one each. */
 export class ListBudget {
-  readonly #maxItems: number;
+  readonly #maxSize: number;
   /** In the order in which they came. */
   readonly #entries = new Set<Entry>();
-  #items = 0;
+  #size = 0;
 
-  constructor(maxItems = 20_000) {
-    this.#maxItems = maxItems;
+  constructor(maxSize = 20_000) {
+    this.#maxSize = maxSize;
   }
 
   keep(entry: Entry): void {
     this.drop(entry.kept.get(entry.key));
     entry.kept.set(entry.key, entry);
     this.#entries.add(entry);
-    this.#items += entry.items;
+    this.#size += entry.size;
     for (const oldest of this.#entries) {
-      if (this.#items <= this.#maxItems) return;
+      if (this.#size <= this.#maxSize) return;
       this.drop(oldest);
     }
   }
@@ -40,7 +40,7 @@ export class ListBudget {
   drop(entry: Entry | undefined): void {
     if (entry === undefined || !this.#entries.delete(entry)) return;
     entry.kept.delete(entry.key);
-    this.#items -= entry.items;
+    this.#size -= entry.size;
   }
 }
 
@@ -67,9 +67,14 @@ export class ListCache {
     const place = placeOf(target, method);
     const entry = this.#entries.get(keyOf(place, exchange));
     if (entry === undefined) return null;
-    const watched = this.#announced.has(place) && (this.#watched.get(target) ?? 0) > 0;
+    const watched = this.hears(target, method);
     if (!watched && use === 'list') return null;
     return this.#now() - entry.at < (watched ? watchedMs : recentMs) ? entry.result : null;
+  }
+
+  /** The session is told when the list changes. */
+  hears(target: number, method: string): boolean {
+    return this.#announced.has(placeOf(target, method)) && (this.#watched.get(target) ?? 0) > 0;
   }
 
   /** Call before a list is asked for; `store` takes it. */
@@ -82,7 +87,7 @@ export class ListCache {
     if (list.generation !== this.generation(target, method)) return;
     const { result } = list;
     const key = keyOf(placeOf(target, method), exchange);
-    this.#budget.keep({ result, at: this.#now(), items: sizeOf(result), key, kept: this.#entries });
+    this.#budget.keep({ result, at: this.#now(), size: sizeOf(result), key, kept: this.#entries });
   }
 
   /** The target says with a notification when this list changes. */
@@ -118,7 +123,17 @@ export class ListCache {
 function sizeOf(result: JsonObject): number {
   let items = 1;
   for (const member of Object.values(result)) if (Array.isArray(member)) items += member.length;
-  return items;
+  return items + Math.floor(charactersIn(result) / 1024);
+}
+
+/** About as many as it has as JSON. */
+function charactersIn(value: JsonValue): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 1;
+  let characters = 0;
+  // Lists have their positions as keys.
+  for (const [key, member] of Object.entries(value)) characters += key.length + charactersIn(member);
+  return characters;
 }
 
 function placeOf(target: number, method: string): string {
@@ -128,6 +143,7 @@ function placeOf(target: number, method: string): string {
 /** With the credentials in whose name the target has answered. */
 function keyOf(place: string, exchange: Exchange): string {
   const { jwt, apiKey, basicAuth } = exchange.attributes;
-  const sent = exchange.request.headers.get('authorization') ?? '';
+  const { headers } = exchange.request;
+  const sent = [...headers.getAll('authorization'), ...headers.getAll('cookie')].join(';');
   return [place, sent, jwt?.rawToken.reveal(), apiKey?.key.reveal(), basicAuth?.username].join('\n');
 }

@@ -32,6 +32,9 @@ export interface SessionParts {
   readonly connect: ((target: string) => TargetConnection) | null;
 }
 
+/** Of one session at a time: each is one at every target. */
+const MAX_STREAMS = 32;
+
 /** A request that the client waits for. */
 interface Waiting {
   readonly calling: () => Calling | null;
@@ -45,7 +48,8 @@ export class FederatedSession implements McpSession, Members {
   readonly #states: readonly (TargetState | null)[] | null;
   readonly #identify: SessionParts['identify'];
   readonly #connect: SessionParts['connect'];
-  readonly #waiting = new Map<RequestId, Waiting>();
+  /** Nothing keeps a client from using an id twice at a time. */
+  readonly #waiting = new Map<RequestId, readonly Waiting[]>();
   readonly #streams = new Set<Waiting>();
   /** It is a session that outlives its first request. */
   readonly #kept: boolean;
@@ -106,7 +110,7 @@ export class FederatedSession implements McpSession, Members {
     const to = this.#plan.targets[target];
     if (to === undefined || this.#closed) return { kind: 'broken', message: 'the session has ended' };
     try {
-      const opened = this.#connect?.(to.name) ?? to.connect(this.#states?.[target] ?? null);
+      const opened = this.#connect?.(to.name) ?? to.connect(this.#states?.[target] ?? null, !this.#kept);
       return (this.#connections[target] = opened);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -136,6 +140,9 @@ export class FederatedSession implements McpSession, Members {
   listen(call: ClientCall, sink: CallSink): Calling {
     const stream = new MergedStream(this, call, sink, () => this.#streams.delete(waiting));
     const waiting: Waiting = { calling: () => stream, sink };
+    // A client that has lost its connection opens another one before the first is known to be gone.
+    const [oldest] = this.#streams;
+    if (oldest !== undefined && this.#streams.size >= MAX_STREAMS) stop(oldest);
     this.#streams.add(waiting);
     return stream.start();
   }
@@ -157,7 +164,7 @@ export class FederatedSession implements McpSession, Members {
   async #end(how: (connection: TargetConnection, target: number) => Promise<unknown>): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    for (const waiting of [...this.#waiting.values(), ...this.#streams]) stop(waiting);
+    for (const waiting of [...[...this.#waiting.values()].flat(), ...this.#streams]) stop(waiting);
     if (this.#kept) this.lists.clear();
     const ends = this.#connections.map((connection, target) => (connection === null ? null : how(connection, target)));
     // A target that cannot be told has forgotten, or will.
@@ -210,9 +217,13 @@ export class FederatedSession implements McpSession, Members {
   #remembered(message: RpcRequest, call: ClientCall, sink: CallSink): Calling {
     let calling: Calling | null = null;
     const waiting: Waiting = { calling: () => calling, sink };
-    this.#waiting.set(message.id, waiting);
+    const { id } = message;
+    const waitingFor = (): readonly Waiting[] => this.#waiting.get(id) ?? [];
+    this.#waiting.set(id, [...waitingFor(), waiting]);
     const over = (): void => {
-      if (this.#waiting.get(message.id) === waiting) this.#waiting.delete(message.id);
+      const others = waitingFor().filter((other) => other !== waiting);
+      if (others.length > 0) this.#waiting.set(id, others);
+      else this.#waiting.delete(id);
     };
     return (calling = this.#dispatch({ members: this, message, call, sink, over }));
   }
@@ -225,8 +236,7 @@ export class FederatedSession implements McpSession, Members {
   /** The client wants no answer any more, and targets that heed that give none: its stream must not stay open. */
   #forget(id: unknown): void {
     if (typeof id !== 'string' && typeof id !== 'number') return;
-    const waiting = this.#waiting.get(id);
-    if (waiting !== undefined) stop(waiting);
+    for (const waiting of this.#waiting.get(id) ?? []) stop(waiting);
   }
 }
 

@@ -16,6 +16,9 @@ const flagOf: ReadonlyMap<string, string> = new Map([
   ['notifications/resources/list_changed', 'resourcesListChanged'],
 ]);
 
+/** A target is asked to pause as soon as it has agreed; not all can. */
+const MOST_EARLY = 1000;
+
 /** One target's part of a subscription. */
 interface Part {
   readonly target: number;
@@ -61,8 +64,8 @@ class Subscription implements Calling {
   readonly #item: ItemCall;
   readonly #asked: JsonObject;
   readonly #parts: readonly Part[];
-  /** Came from targets before the others had agreed. */
-  readonly #early: RpcMessage[] = [];
+  /** Came from targets before the others had agreed; what has changed twice has changed. */
+  readonly #early = new Map<string, RpcMessage>();
   #established = false;
   #paused = false;
   #done = false;
@@ -134,7 +137,15 @@ class Subscription implements Calling {
     if (told === null) return;
     this.#item.members.heard(part.target, message);
     if (this.#established) this.#item.sink.onMessage(told);
-    else this.#early.push(told);
+    else this.#keep(part, told);
+  }
+
+  #keep(part: Part, told: RpcNotification): void {
+    const what = `${told.method}\n${String(told.params?.['uri'])}`;
+    this.#early.delete(what);
+    this.#early.set(what, told);
+    if (this.#early.size > MOST_EARLY)
+      this.#ended(part, broken('the target says too much before the others have agreed'));
   }
 
   #agreed(part: Part, message: RpcNotification): void {
@@ -154,7 +165,9 @@ class Subscription implements Calling {
     sink.onMessage(
       this.#stamped({ kind: 'notification', method: acknowledged, params: { notifications: this.#all() } }),
     );
-    for (const message of this.#early.splice(0)) sink.onMessage(message);
+    const early = [...this.#early.values()];
+    this.#early.clear();
+    for (const message of early) sink.onMessage(message);
     if (!this.#paused) this.resume();
   }
 

@@ -83,7 +83,8 @@ async function page(fan: FanOut, part: ListPart, cursor: string | null): Promise
   if (known !== null) return { kind: 'result', target, result: known };
   const generation = lists.generation(target, method);
   const outcome = await ask(fan, part, { cursor, id: fan.message.id });
-  if (cursor === null && outcome.kind === 'result' && typeof outcome.result['nextCursor'] !== 'string')
+  if (cursor !== null || outcome.kind === 'failure' || !lists.hears(target, method)) return outcome;
+  if (typeof outcome.result['nextCursor'] !== 'string')
     lists.store(target, method, fan.call.exchange, { result: outcome.result, generation });
   return outcome;
 }

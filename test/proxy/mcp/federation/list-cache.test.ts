@@ -45,6 +45,25 @@ describe('a cached list', () => {
     expect(cache.read(0, method, other, 'list')).toBeNull();
   });
 
+  test('is for the cookies that it was read with', () => {
+    const { cache, store } = heard();
+    store();
+    const other = untraced({ headers: Headers.from([['cookie', 'user=x']]) });
+    expect(cache.read(0, method, other, 'list')).toBeNull();
+  });
+
+  test('takes as much room as it has text', () => {
+    const budget = new ListBudget(100);
+    const [first, second] = [heard(budget), heard(budget)];
+    const named = (length: number) => ({ result: { tools: [{ name: 'x'.repeat(length) }] }, generation: 0 });
+    first.cache.store(0, method, untraced(), named(60_000));
+    expect(first.read()).not.toBeNull();
+    second.cache.store(0, method, untraced(), named(60_000));
+    expect([first.read(), second.read()?.['tools']]).toEqual([null, expect.any(Array)]);
+    first.cache.store(0, method, untraced(), named(10_000_000));
+    expect([first.read(), second.read()]).toEqual([null, null]);
+  });
+
   test('is gone once streams begin or end, as changes may have been missed', () => {
     const { cache, store, read } = heard();
     store();

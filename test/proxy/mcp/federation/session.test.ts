@@ -249,6 +249,17 @@ describe('what is under way', () => {
     expect(client.messages).toEqual([]);
   });
 
+  test('ends as a whole where two requests have the same id', async () => {
+    const [a, b] = [new ScriptedTarget('a'), new ScriptedTarget('a')];
+    const [one, other] = [session([a]), session([b])];
+    const cancelled = [ask(one, 'tools/call', { name: 'x' }), ask(one, 'tools/call', { name: 'x' })];
+    const ended = [ask(other, 'tools/call', { name: 'x' }), ask(other, 'tools/call', { name: 'x' })];
+    await one.post({ kind: 'notification', method: 'notifications/cancelled', params: { requestId: 7 } }, call());
+    await other.close(call());
+    for (const { client } of [...cancelled, ...ended]) expect(client.failure).toBeNull();
+    for (const seen of [...a.seen, ...b.seen]) expect(seen.cancelled).toBe(true);
+  });
+
   test('ends with the session', async () => {
     const a = new ScriptedTarget('a');
     const on = session([a]);

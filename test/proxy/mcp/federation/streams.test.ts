@@ -64,6 +64,16 @@ describe('the stream of a session', () => {
     expect(client.failure).toEqual(gone);
   });
 
+  test('makes room for another one where there are too many of them', () => {
+    const [a] = targets(open);
+    const on = session([a].filter((target) => target !== undefined));
+    const clients = Array.from({ length: 33 }, () => new Client());
+    for (const client of clients) on.listen(call(), client);
+    expect(clients.map(({ failure }) => failure).filter((failure) => failure === null)).toHaveLength(1);
+    expect(clients[0]?.failure).toBeNull();
+    expect(a?.streams.filter(({ cancelled }) => cancelled)).toEqual([a?.streams[0]]);
+  });
+
   test('is paused, resumed and cancelled at all targets', () => {
     const all = targets(open, open);
     const calling = session(all).listen(call(), new Client());
@@ -132,6 +142,29 @@ describe('subscriptions/listen', () => {
       ['notifications/tools/list_changed', id],
       ['notifications/resources/updated', { uri: 'b+m:3', ...id }],
     ]);
+  });
+
+  test('keeps what comes too early once, and not without end', () => {
+    const a = new ScriptedTarget('a', accept());
+    const b = new ScriptedTarget('b');
+    const filter = { toolsListChanged: true, resourceSubscriptions: ['a+m:/', 'b+m:/'] };
+    const begin = () => {
+      const { client } = ask(session([a, b]), 'subscriptions/listen', { notifications: filter }, modern);
+      return { client, told: a.seen.at(-1) };
+    };
+    const { client, told } = begin();
+    for (let i = 0; i < 5000; i++) told?.notify('notifications/tools/list_changed');
+    told?.notify('notifications/resources/updated', { uri: 'm:/x' });
+    accept()(b.seen[0] as (typeof b.seen)[number]); // asked above
+    expect(client.messages.map((message) => ('method' in message ? message.method : message.kind))).toEqual([
+      'notifications/subscriptions/acknowledged',
+      'notifications/tools/list_changed',
+      'notifications/resources/updated',
+    ]);
+    const flooded = begin();
+    for (let i = 0; i < 5000; i++) flooded.told?.notify('notifications/resources/updated', { uri: `m:/${i}` });
+    expect(flooded.client.failure).toMatchObject({ kind: 'broken' });
+    expect(flooded.told?.cancelled).toBe(true);
   });
 
   test('to resources alone concerns their targets alone', () => {
