@@ -57,9 +57,10 @@ export class FanOut implements Calling {
     return this.#done;
   }
 
-  /** For requests of the gateway's own beside the client's. */
+  /** For requests of the gateway's own beside the client's; other requests of the session have others. */
   nextId(): string {
-    return `gw-resolve-${this.#asked++}`;
+    const { id } = this.message;
+    return `gw-${this.#asked++}-${typeof id === 'number' ? 'n' : 's'}-${id}`;
   }
 
   /** Asks one target. Never settles once the client has left. */
@@ -67,6 +68,7 @@ export class FanOut implements Calling {
     const connection = this.members.connection(target);
     if (!isConnection(connection)) return Promise.resolve({ kind: 'failure', target, failure: connection });
     return new Promise((resolve) => {
+      if (this.#done) return;
       const part = new Part(target, resolve, (message_) => this.#relay(target, message_));
       const calling = connection.request(message, targetCall(this.members, target, this.call, headers), part);
       if (part.answered) return;

@@ -153,13 +153,21 @@ describe('names without targets', () => {
     });
   });
 
+  test('are looked up under ids that no other call of the session has', () => {
+    const a = new ScriptedTarget('a');
+    const on = session([a, new ScriptedTarget('b')], never);
+    for (const id of [1, '1', 2])
+      on.request({ kind: 'request', id, method: 'tools/call', params: { name: 'x' } }, call(), new Client());
+    expect(new Set(a.seen.map(({ message }) => message.id)).size).toBe(3);
+  });
+
   test('are looked up before a call, with the pages of all targets', async () => {
     const b = new ScriptedTarget('b', (seen) =>
       seen.message.method === 'tools/call' ? seen.answer({ content: [] }) : paged(5)(seen),
     );
     const on = session([new ScriptedTarget('a', (seen) => seen.error(-32601, 'no')), b], never);
     expect(await answered(on, 'tools/call', { name: 't4', arguments: { q: 1 } })).toEqual({ content: [] });
-    expect(b.seen.map(({ message }) => message.id)).toEqual(['gw-resolve-1', 'gw-resolve-2', 'gw-resolve-3', 7]);
+    expect(b.seen.map(({ message }) => message.id)).toEqual(['gw-1-n-7', 'gw-2-n-7', 'gw-3-n-7', 7]);
     expect(b.seen.at(-1)?.message.params).toEqual({ name: 't4', arguments: { q: 1 } });
     expect(await answered(on, 'tools/call', { name: 'none' })).toMatchObject({ message: 'Unknown tool: none' });
   });
