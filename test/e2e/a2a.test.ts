@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
 import { SendMessageRequest, type AgentCard, type StreamResponse } from '@a2a-js/sdk';
 import {
@@ -331,7 +331,7 @@ describe('a call of an agent', () => {
     const running = await gateway(`[{backends: [{host: "127.0.0.1:${agent.port}", policies: {a2a: {}}}]}]`);
     const post = (body: string, type = 'application/json') =>
       ask(running.port(80), '/', { method: 'POST', body, headers: { 'content-type': type } });
-    return { ...running, post };
+    return { ...running, running, post };
   }
 
   const echo = (request: IncomingMessage, response: ServerResponse): void => void request.pipe(response);
@@ -349,6 +349,26 @@ describe('a call of an agent', () => {
     expect((await post(body, type)).body).toBe(body);
     await logged(`a2a.method=${method} `);
   });
+
+  test.each([
+    ['gzip', gzipSync, 'SendMessage'],
+    ['br', brotliCompressSync, 'SendMessage'],
+    ['zstd', zstdCompressSync, 'SendMessage'],
+    ['gzip, gzip', (text: string) => gzipSync(gzipSync(text)), 'unknown'],
+    ['gzip', (text: string) => Buffer.from(text), 'unknown'],
+    ['gzip', (text: string) => gzipSync(text + ' '.repeat(30_000_000)), 'unknown'],
+    ['mystery', (text: string) => Buffer.from(text), 'unknown'],
+  ])(
+    'is known by its method when it is compressed, and passes unchanged: case %#',
+    async (coding, compress, method) => {
+      const { running, logged } = await answering(echo);
+      const body = compress(say('SendMessage'));
+      const headers = { 'content-type': 'application/json', 'content-encoding': coding };
+      const answer = await fetch(`http://127.0.0.1:${running.port(80)}/`, { method: 'POST', headers, body });
+      expect(Buffer.from(await answer.arrayBuffer())).toEqual(body);
+      await logged(`a2a.method=${method} `);
+    },
+  );
 
   test('is counted by method and outcome, whatever clients invent', async () => {
     const { post, stats, logged } = await answering((_, response) =>

@@ -1,6 +1,7 @@
 import type { A2a } from '../../../src/config/ir/index.ts';
 import { isJsonObject, type JsonValue } from '../../../src/shared/json.ts';
 import { A2aFacts } from '../../exchange/a2a-facts.ts';
+import { codingOf, decoded, type Codings } from '../../exchange/coding/content-coding.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import { pathOf } from '../../exchange/message.ts';
 import { bodyRefusal, Patience } from '../../exchange/patience.ts';
@@ -30,12 +31,16 @@ export function a2aRequest(spec: A2a, context: PolicyContext): RequestStep {
   };
   const peek = async (exchange: Exchange): Promise<Outcome> => {
     const { request } = exchange;
+    const coding = codingOf(request.headers);
+    // Nobody has to look at what is compressed twice, or in a way that is not known.
+    if (coding === undefined || (coding?.length ?? 0) > 1) return begin(exchange, unknownCall());
     const patience = new Patience(exchange, deps.clock);
     const peeked = await peekBody(request.body, deps.maxBufferSize, patience.signal);
     patience.release();
     if (peeked.kind === 'failed') return { kind: 'fail', refusal: bodyRefusal(peeked.error, patience) };
     request.body = peeked.body;
-    return begin(exchange, (peeked.whole ? callOf(peeked.bytes) : null) ?? unknownCall());
+    const plain = peeked.whole ? await plainOf(peeked.bytes, coding, deps.maxBufferSize) : null;
+    return begin(exchange, (plain === null ? null : callOf(plain)) ?? unknownCall());
   };
   return (exchange) => {
     const { request, attributes } = exchange;
@@ -60,6 +65,16 @@ export function a2aRequest(spec: A2a, context: PolicyContext): RequestStep {
 
 function unknownCall(): A2aFacts {
   return new A2aFacts('unknown', 'other');
+}
+
+/** Null for what cannot be decoded, or is too long then: it goes on as it is, and the agent says what it thinks of it. */
+async function plainOf(bytes: Uint8Array, coding: Codings | null, limitBytes: number): Promise<Uint8Array | null> {
+  if (coding === null) return bytes;
+  try {
+    return await decoded(bytes, coding, limitBytes);
+  } catch {
+    return null;
+  }
 }
 
 /** A call in JSON-RPC; null for what is none. */
