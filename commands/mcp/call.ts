@@ -13,7 +13,7 @@ import { renderDocument } from '../_base/view.ts';
 export default class McpCall extends GwCommand {
   static override summary = 'Call a tool through a gateway and print what it answers.';
   static override description =
-    'Arguments are words name=value, read as the tool says; name:=JSON gives any value, --args the whole object. On a terminal a form asks for arguments that the tool needs and nobody gave, and for what the server wants to know in the middle of the call.\nTexts of the result go to stdout as they are; progress goes to stderr. -o json prints the whole result. The exit code is 1 when the tool says that it failed, 5 when the token is refused.';
+    'Arguments are words name=value, read as the tool says; name:=JSON gives any value, group.name=value a field of an argument that is an object, --args the whole object. On a terminal a form asks for arguments that the tool needs and nobody gave, and for what the server wants to know in the middle of the call.\nTexts of the result go to stdout as they are; progress goes to stderr. -o json prints the whole result. The exit code is 1 when the tool says that it failed, 5 when the token is refused.';
   static override usage = 'mcp call TOOL [NAME=VALUE…] [flags]';
   static override strict = false;
   static override args = {
@@ -97,6 +97,9 @@ function unknownTool(name: string, names: readonly string[]): GwError {
   return new GwError(`there is no tool "${name}" here`, {
     code: 'GW_MCP_UNKNOWN_TOOL',
     exitCode: exitCodes.notFound,
-    hint: close === undefined ? 'gwctl mcp tools' : `gwctl mcp call ${close}`,
+    hint:
+      close === undefined
+        ? 'gwctl mcp tools lists those there are; gwctl proxy config mcp --local shows servers that fail'
+        : `gwctl mcp call ${close}`,
   });
 }

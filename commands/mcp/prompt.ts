@@ -35,6 +35,7 @@ export default class McpPrompt extends GwCommand {
     const options = { timeout: place.timeoutMs };
     if (name === undefined) {
       const { prompts } = await withServer(place, (client) => client.listPrompts(undefined, options));
+      if (prompts.length === 0) await this.note('there are no prompts');
       const text = flags.output === 'text' ? undefined : await renderDocument(prompts, flags.output);
       return this.out(text ?? prompts.map((each) => `${each.name}\n`).join(''));
     }

@@ -28,6 +28,7 @@ export default class McpRead extends GwCommand {
     const options = { timeout: place.timeoutMs };
     if (uri === undefined) {
       const { resources } = await withServer(place, (client) => client.listResources(undefined, options));
+      if (resources.length === 0) await this.note('there are no resources');
       const text = flags.output === 'text' ? undefined : await renderDocument(resources, flags.output);
       return this.out(text ?? resources.map((each) => `${each.uri}\n`).join(''));
     }

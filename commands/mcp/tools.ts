@@ -21,6 +21,7 @@ export default class McpTools extends GwCommand {
     });
     const { withServer } = await import('../../src/mcp/connect.ts');
     const { tools } = await withServer(place, (client) => client.listTools(undefined, { timeout: place.timeoutMs }));
+    if (tools.length === 0) await this.note('there are no tools');
     if (flags.output === 'name') return this.out(tools.map(({ name }) => `${name}\n`).join(''));
     if (flags.output !== 'table') return this.out(await renderDocument(tools, flags.output));
     await this.out(renderTable(toolColumns, tools, { width: this.columns }));

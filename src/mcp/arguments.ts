@@ -8,20 +8,71 @@ interface ArgumentSchema {
 
 /**
  * Arguments of a call from `name=value` words: a value is read as its schema says, a list or an object as JSON; `name:=value`
- * is JSON whatever the schema says. Throws a `GwError` for a word that is none, and for a value of another type.
+ * is JSON whatever the schema says; `group.name=value` is a field of an argument that is an object. Throws a `GwError` for a
+ * word that is none, and for a value of another type.
  */
 export function argumentsOf(words: readonly string[], schema: JsonObject | undefined): JsonObject {
-  const properties = isJsonObject(schema?.['properties']) ? schema['properties'] : {};
-  return Object.fromEntries(words.map((word) => argument(word, properties)));
+  const given: JsonObject = {};
+  for (const word of words) put(given, argument(word, propertiesOf(schema)));
+  return given;
 }
 
-function argument(word: string, properties: JsonObject): readonly [name: string, value: JsonValue] {
+interface Argument {
+  /** From the outside in; one name, unless it is a field of an object. */
+  readonly path: readonly string[];
+  readonly value: JsonValue;
+}
+
+function argument(word: string, properties: JsonObject): Argument {
   const match = /^([^=]*?)(:?=)([\s\S]*)$/.exec(word);
   const [, name = '', sign, text = ''] = match ?? [];
   if (name === '')
     throw new GwError(`"${word}" is no argument: expected name=value`, { code: 'GW_MCP_ARGUMENT', exitCode: 2 });
-  const schema = isJsonObject(properties[name]) ? (properties[name] as ArgumentSchema) : {};
-  return [name, sign === ':=' ? json(name, text) : typed(name, text, schema)];
+  const { path, schema } = placeOf(name, properties);
+  if (path.length === 1 && schema === undefined) refuseField(name, properties);
+  return { path, value: sign === ':=' ? json(name, text) : typed(name, text, isJsonObject(schema) ? schema : {}) };
+}
+
+/** Where a name leads: an argument may have a dot in its own name. */
+function placeOf(
+  name: string,
+  properties: JsonObject,
+): { readonly path: readonly string[]; readonly schema: JsonValue | undefined } {
+  const dot = name.indexOf('.');
+  const group = name.slice(0, Math.max(dot, 0));
+  if (Object.hasOwn(properties, name) || !Object.hasOwn(properties, group))
+    return { path: [name], schema: Object.hasOwn(properties, name) ? properties[name] : undefined };
+  const inner = placeOf(name.slice(dot + 1), propertiesOf(properties[group]));
+  return { path: [group, ...inner.path], schema: inner.schema };
+}
+
+/** Throws for a name that only a group of arguments knows. */
+function refuseField(name: string, properties: JsonObject): void {
+  const groups = Object.keys(properties).filter((group) => Object.hasOwn(propertiesOf(properties[group]), name));
+  if (groups.length === 0) return;
+  throw new GwError(`the argument ${name} is a field of ${groups.join(' and of ')}`, {
+    code: 'GW_MCP_ARGUMENT',
+    exitCode: 2,
+    hint: groups.map((group) => `${group}.${name}=…`).join(' or '),
+  });
+}
+
+function propertiesOf(schema: JsonValue | undefined): JsonObject {
+  return isJsonObject(schema) && isJsonObject(schema['properties']) ? schema['properties'] : {};
+}
+
+function put(into: JsonObject, { path, value }: Argument): void {
+  const [name = '', ...rest] = path;
+  if (rest.length === 0) return own(into, name, value);
+  const known = Object.hasOwn(into, name) ? into[name] : undefined;
+  const group = isJsonObject(known) ? known : {};
+  own(into, name, group);
+  put(group, { path: rest, value });
+}
+
+/** `__proto__` is a name like any other. */
+function own(into: JsonObject, name: string, value: JsonValue): void {
+  Object.defineProperty(into, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
 function typed(name: string, text: string, { type }: ArgumentSchema): JsonValue {

@@ -2,7 +2,7 @@ import type { Client, ElicitResult } from '@modelcontextprotocol/client';
 import { InterruptedError } from '../admin/client/errors.ts';
 import { GwError } from '../shared/errors.ts';
 import type { JsonObject } from '../shared/json.ts';
-import { mcpError, refusedLogin } from './failure.ts';
+import { mcpError, refusedLogin, type Refusal } from './failure.ts';
 import { askLogin, metadataAddress } from './login.ts';
 
 export interface McpPlace {
@@ -33,6 +33,8 @@ export type ElicitationAnswer =
 
 /** A person waits for the message. */
 const METADATA_MS = 5000;
+/** As long a body is waited for that only explains. */
+const BODY_MS = 1000;
 
 /**
  * Connects to an MCP server, or to a gateway that looks like one, does `work`, and takes leave. Throws a `GwError` in words.
@@ -50,10 +52,12 @@ export async function withServer<T>(place: McpPlace, work: (client: Client) => P
   const send = ((input: URL | string, init?: RequestInit) =>
     fetch(input, { ...(init as object), dispatcher: agent })) as unknown as typeof globalThis.fetch;
   let challenge: string | null = null;
+  let refused: Promise<Refusal> | null = null;
   const options = {
     fetch: (async (input: URL | string, init?: RequestInit) => {
       const answer = await send(input, init);
       if (answer.status === 401) challenge = answer.headers.get('www-authenticate') ?? '';
+      if (answer.status >= 400 && init?.method === 'POST') refused = refusalOf(answer.clone());
       return answer;
     }) as typeof globalThis.fetch,
     requestInit: { headers: place.headers.map(([name, value]): [string, string] => [name, value]) },
@@ -77,11 +81,20 @@ export async function withServer<T>(place: McpPlace, work: (client: Client) => P
   } catch (error) {
     if (place.signal.aborted)
       throw place.signal.reason instanceof GwError ? place.signal.reason : new InterruptedError();
-    throw challenge === null ? mcpError(error, place.url) : await loginNeeded(challenge, place, send);
+    if (challenge !== null) throw await loginNeeded(challenge, place, send);
+    throw mcpError(error, place.url, await refused);
   } finally {
     await client.close().catch(() => {});
     await agent.destroy();
   }
+}
+
+/** What was answered instead of what was asked for. The library tells only parts of it. */
+async function refusalOf(answer: Response): Promise<Refusal> {
+  const { status, headers } = answer;
+  const late = new Promise<string>((resolve) => setTimeout(resolve, BODY_MS, '').unref());
+  const body = await Promise.race([answer.text().catch(() => ''), late]);
+  return { status, reason: headers.get('x-gw-reason'), body };
 }
 
 function answerQuestions(client: Client, { elicit, signal }: McpPlace): void {

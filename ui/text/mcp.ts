@@ -16,16 +16,24 @@ export const toolColumns: readonly Column<ListedTool>[] = [
   { title: 'DESCRIPTION', value: ({ title, description }) => firstLine(description ?? title ?? ''), cut: 'end' },
 ];
 
-/** `a b [c]`: those in brackets may be left out. */
+/** `a b [c]`: those in brackets may be left out; `a.b` is a field of an object. */
 function argumentsText(schema: unknown): string {
-  // `as`: whatever a server sent, read with care.
-  const { properties, required } = (schema ?? {}) as { readonly properties?: unknown; readonly required?: unknown };
-  const needed: readonly unknown[] = Array.isArray(required) ? required : [];
-  const names = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
-  const shown = names.map((name) => (needed.includes(name) ? name : `[${name}]`));
+  const shown = namesOf(schema, '', true);
   return shown.length === 0
     ? '-'
     : shown.toSorted((a, b) => Number(a.startsWith('[')) - Number(b.startsWith('['))).join(' ');
+}
+
+function namesOf(schema: unknown, before: string, isNeeded: boolean): string[] {
+  // `as`: whatever a server sent, read with care.
+  const { properties, required } = (schema ?? {}) as { readonly properties?: unknown; readonly required?: unknown };
+  const needed: readonly unknown[] = isNeeded && Array.isArray(required) ? required : [];
+  if (typeof properties !== 'object' || properties === null) return [];
+  return Object.entries(properties).flatMap(([name, inner]) => {
+    const fields = before === '' ? namesOf(inner, `${name}.`, needed.includes(name)) : [];
+    if (fields.length > 0) return fields;
+    return [needed.includes(name) ? `${before}${name}` : `[${before}${name}]`];
+  });
 }
 
 function firstLine(text: string): string {
