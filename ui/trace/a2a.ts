@@ -45,10 +45,11 @@ export function a2aSummary(details: unknown): string {
   const outcome = [asText(facts['outcome']) ?? '', codeOf(facts['errorCode'])].filter(Boolean).join(' ');
   const { taskId, taskState, contextId, events } = withDetails(unknown, 'a2a', facts);
   const kind = asText(facts['resultKind']) ?? '';
+  const task = ['task', taskState, taskId].filter(Boolean).join(' ');
   const told = [
     outcome,
-    [kind, taskState ?? ''].filter(Boolean).join(' '),
-    taskId === undefined ? '' : `task ${taskId}`,
+    kind === 'task' ? task : kind,
+    kind === 'task' || (taskId ?? taskState) === undefined ? '' : task,
     contextId === undefined ? '' : `context ${contextId}`,
     events === undefined ? '' : `${events} ${events === 1 ? 'event' : 'events'}`,
   ].filter(Boolean);

@@ -28,6 +28,17 @@ describe('what a trace tells of a call of an agent', () => {
     expect(facts.a2a === undefined ? {} : a2aOverview(facts.a2a)).toMatchObject({ streamEvents: 4 });
   });
 
+  test('kind, task and context in a line', () => {
+    const details = { method: 'SendMessage', outcome: 'success', taskId: '1f2e', contextId: '3a4b', events: 3 };
+    const task = { ...details, resultKind: 'task', taskState: 'TASK_STATE_WORKING' };
+    expect(a2aSummary(task)).toBe('SendMessage: success, task TASK_STATE_WORKING 1f2e, context 3a4b, 3 events');
+    const message = { ...details, resultKind: 'message', events: 1 };
+    expect(a2aSummary(message)).toBe('SendMessage: success, message, task 1f2e, context 3a4b, 1 event');
+    expect(a2aSummary({ method: 'CancelTask', taskState: 'canceled', taskId: '1f2e' })).toBe(
+      'CancelTask: task canceled 1f2e',
+    );
+  });
+
   test('an error in an answer that HTTP calls a success is a problem', () => {
     const message: TraceMessage = {
       type: 'policyEvent',
