@@ -1,6 +1,6 @@
 /** An absolute address over HTTP without credentials or fragment; else what is wrong with it, to follow a name. */
 export function httpUrl(text: string): { readonly href: string } | { readonly problem: string } {
-  if (!URL.canParse(text)) return { problem: 'is not an absolute address, such as https://login.example.com/keys' };
+  if (!URL.canParse(text)) return { problem: 'is not an absolute address, which begins with https:// or http://' };
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return { problem: 'is neither http:// nor https://' };
   if (url.username !== '' || url.password !== '') return { problem: 'holds credentials, which are not sent' };

@@ -6,6 +6,9 @@ import { formatPath, type Path, type Problem } from './problem.ts';
 import { nearest } from './suggest.ts';
 import type { Screened } from './screen.ts';
 
+/** More of them are no hint. */
+const MAX_KEYS = 12;
+
 /** Turns what the schema says about a value into problems in plain words. */
 export function problemsOf(error: z.ZodError, schema: z.core.$ZodType, screened: Screened): Problem[] {
   const problems = error.issues.flatMap((issue) => problemOf(issue, schema, screened.value));
@@ -38,7 +41,17 @@ function problemOf(issue: z.core.$ZodIssue, schema: z.core.$ZodType, root: unkno
   }
   if (issue.code === 'invalid_key') return [{ path, code: 'GW_CONFIG_VALUE', message: keyMessage(issue), atKey: true }];
   const found = isSecretAt(schema, path, root) ? '' : `, found ${describe(value)}`;
-  return [{ path, code: 'GW_CONFIG_VALUE', ...explain(issue, value, found) }];
+  const { message, hint = keysHint(issue, value, schemasAt(schema, path, root)) } = explain(issue, value, found);
+  return [{ path, code: 'GW_CONFIG_VALUE', message, hint }];
+}
+
+/** Whoever writes a text or a list where a map belongs wants to know what goes into the map. */
+function keysHint(issue: z.core.$ZodIssue, value: unknown, at: readonly z.core.$ZodType[]): string | undefined {
+  if (issue.code !== 'invalid_type' || issue.expected !== 'object' || value === null) return undefined;
+  const keys = at
+    .flatMap((option) => candidates(option, {}))
+    .flatMap((option) => (option instanceof z.ZodObject ? Object.keys(option.shape) : []));
+  return keys.length === 0 || keys.length > MAX_KEYS ? undefined : `its keys: ${keys.join(', ')}`;
 }
 
 /** What is wrong inside the one alternative of the right kind; undefined when there is not exactly one. */
@@ -139,8 +152,8 @@ function unitOf(origin: string, count: number | bigint): string {
 /** What stands there, short enough for a line. */
 function describe(value: unknown): string {
   if (value === null) return 'nothing';
-  if (Array.isArray(value)) return 'a list';
-  if (isMap(value)) return 'a map';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (isMap(value)) return Object.keys(value).length === 0 ? 'an empty map' : 'a map';
   if (typeof value !== 'string') return `${typeof value === 'number' ? 'the number ' : ''}${String(value)}`;
   if (value === '') return 'an empty text';
   return value.length > 60 ? `a text of ${value.length} characters` : `the text ${JSON.stringify(value)}`;
@@ -153,6 +166,16 @@ function valueAt(root: unknown, path: Path): unknown {
     current = Reflect.get(current, part);
   }
   return current;
+}
+
+/** What the value at a path may be, by the kinds of what stands above it. */
+function schemasAt(schema: z.core.$ZodType, path: Path, root: unknown): readonly z.core.$ZodType[] {
+  let at: readonly z.core.$ZodType[] = [schema];
+  for (const [index, part] of path.entries()) {
+    const parent = valueAt(root, path.slice(0, index));
+    at = at.flatMap((option) => candidates(option, parent)).flatMap((option) => childSchema(option, part) ?? []);
+  }
+  return at;
 }
 
 /** Whether the value at a path, or anything above it, is secret by its schema. */

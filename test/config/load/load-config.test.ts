@@ -164,6 +164,14 @@ describe('places of problems', () => {
     ]);
   });
 
+  test('whoever writes a text where a map belongs is told what goes into the map', async () => {
+    const [issue] = await issuesOf(text('mcp: {targets: [{name: files, stdio: npx -y server-filesystem /srv}]}'));
+    expect([issue?.message, issue?.hint]).toEqual([
+      'expected a map, found the text "npx -y server-filesystem /srv"',
+      'its keys: cmd, args, env, clear_env, clearEnv',
+    ]);
+  });
+
   test('control characters of the file do not reach the terminal', async () => {
     const failure = await loadConfig(text('x: "\u001b[2J"'), { env: {} }).catch(String);
     expect(failure).toContain('unknown key');

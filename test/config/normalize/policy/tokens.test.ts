@@ -113,7 +113,7 @@ describe('jwtAuth', () => {
     [
       'a relative address',
       { issuer: 'a', jwks: { url: '/keys' } },
-      ['jwtAuth.jwks.url: "/keys" is not an absolute address, such as https://login.example.com/keys'],
+      ['jwtAuth.jwks.url: "/keys" is not an absolute address, which begins with https:// or http://'],
     ],
     [
       'another scheme',
