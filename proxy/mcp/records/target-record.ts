@@ -145,7 +145,7 @@ export class TargetRecord implements LastingState {
       versions: [...this.#versions],
       server: this.#server,
       tools: this.#tools,
-      programs: program ? this.#programs() : null,
+      programs: program ? { running: this.#running, restarts: this.#restarts, notBefore: this.#notBefore } : null,
     };
   }
 
