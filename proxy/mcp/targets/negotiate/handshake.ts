@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../../src/shared/json.ts';
+import type { Clock } from '../../../exchange/wait.ts';
 import {
   CLIENT_CAPABILITIES_META,
   CLIENT_INFO_META,
@@ -36,6 +37,8 @@ export interface Handshaking {
   readonly knowledge: Knowledge;
   readonly call: TargetCall;
   readonly hello: Hello;
+  readonly transport: string;
+  readonly clock: Clock;
   /** What the target tells of itself is wanted, not only what it speaks. */
   readonly curious: boolean;
   readonly stop: AbortSignal;
@@ -55,7 +58,7 @@ export async function meet(era: Era, parts: Handshaking): Promise<Peer | TargetF
     knowledge.learn(other, false);
   }
   const first = await greet(era, parts);
-  if (first.kind === 'peer' || !refusesEra(era, first)) return first;
+  if (first.kind === 'peer' || !(refusesEra(era, first) || (await isMute(era, first, parts)))) return first;
   const second = await greet(other, parts);
   if (second.kind !== 'peer') {
     // Neither: the target is none, or cannot say so at the moment. The client hears about its own generation.
@@ -65,6 +68,29 @@ export async function meet(era: Era, parts: Handshaking): Promise<Peer | TargetF
   dropped(first);
   knowledge.learn(era, false);
   return second;
+}
+
+/** Programs are near: one that says nothing for so long does not know what it is asked. */
+const SILENCE_MS = 5000;
+/** One that has ended is not started again sooner. */
+const RESTART_MS = 300;
+
+/**
+ * Whether a program has ended, or kept silent, over being asked what only modern servers know: older ones may want the
+ * handshake first. Servers elsewhere that do not answer are down.
+ */
+async function isMute(era: Era, failure: TargetFailure, { transport, clock, stop }: Handshaking): Promise<boolean> {
+  if (era !== 'modern' || transport !== 'stdio' || failure.kind !== 'broken' || stop.aborted) return false;
+  await new Promise<void>((resolve) => {
+    const over = (): void => {
+      unschedule();
+      stop.removeEventListener('abort', over);
+      resolve();
+    };
+    const unschedule = clock.schedule(over, RESTART_MS);
+    stop.addEventListener('abort', over);
+  });
+  return !stop.aborted;
 }
 
 async function greet(era: Era, parts: Handshaking): Promise<Peer | TargetFailure> {
@@ -96,26 +122,33 @@ export function initialized(result: JsonObject): Peer {
   };
 }
 
-async function discover({
-  connection,
-  knowledge,
-  call,
-  hello,
-  curious,
-  stop,
-}: Handshaking): Promise<Peer | TargetFailure> {
+async function discover(parts: Handshaking): Promise<Peer | TargetFailure> {
+  const { connection, knowledge, call, hello, curious } = parts;
   const version = FIRST_MODERN_VERSION;
   // There is no handshake: who is known to speak it needs not be asked.
   if (!curious && knowledge.speaks('modern') === true) return { kind: 'peer', era: 'modern', version, told: null };
   const { clientInfo, capabilities: clientCapabilities } = hello;
   const params = withEnvelope(undefined, { version, clientInfo, clientCapabilities });
   const request = { kind: 'request', id: 'gw-discover', method: 'server/discover', params } as const;
-  const answer = await ask(connection, request, { ...call, version }, stop);
+  const answer = await patiently(parts, (stop) => ask(connection, request, { ...call, version }, stop));
   if (answer.kind !== 'result') return answer;
   const versions = answer.result['supportedVersions'];
   if (Array.isArray(versions) && !versions.includes(version))
     return { kind: 'rpc', error: { code: -32022, message: `the target does not speak ${version}` } };
   return { kind: 'peer', era: 'modern', version, told: answer.result };
+}
+
+/** Asks a program for a while, and others for as long as the client likes. */
+async function patiently<T>(
+  { transport, clock, stop }: Handshaking,
+  asks: (stop: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (transport !== 'stdio') return asks(stop);
+  const impatience = new AbortController();
+  const unschedule = clock.schedule(() => impatience.abort(), SILENCE_MS);
+  const answer = await asks(AbortSignal.any([stop, impatience.signal]));
+  unschedule();
+  return answer;
 }
 
 /** What a legacy client says of itself in its `initialize`; without sessions, targets cannot ask it anything. */

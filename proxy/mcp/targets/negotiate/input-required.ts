@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../src/shared/json.ts';
 import type { RequestId, RpcAnswer, RpcFailure, RpcRequest } from '../../message/message.ts';
 import { objectIn } from './words.ts';
@@ -34,7 +36,7 @@ export class InputRound {
     for (const [key, { method, params }] of needed.requests) {
       const id = nextId();
       this.#open.set(id, key);
-      requests.push({ kind: 'request', id, method, params });
+      requests.push({ kind: 'request', id, method, params: identified(method, params) });
     }
     this.requests = requests;
   }
@@ -67,4 +69,10 @@ export class InputRound {
       ...(state === undefined ? {} : { requestState: state }),
     };
   }
+}
+
+/** Where people are sent to an address, legacy clients want an id, by which they would hear that it is done. */
+function identified(method: string, params: JsonObject | undefined): JsonObject | undefined {
+  const sends = method === 'elicitation/create' && params?.['mode'] === 'url';
+  return sends && params['elicitationId'] === undefined ? { ...params, elicitationId: randomUUID() } : params;
 }

@@ -21,6 +21,11 @@ export class Knowledge {
     return at !== undefined && this.#clock.now() - at < REFUSED_FOR_MS ? false : undefined;
   }
 
+  /** It may not be so any more. */
+  doubt(era: Era): void {
+    this.#spoken.delete(era);
+  }
+
   learn(era: Era, spoken: boolean): void {
     if (spoken) {
       this.#spoken.add(era);

@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../../exchange/message.ts';
 import { rpcCodes } from '../../message/codes.ts';
 import type { RpcFailure } from '../../message/message.ts';
 import type { Era } from '../../message/versions.ts';
-import type { TargetFailure } from '../contract.ts';
+import type { TargetFailure, TargetState } from '../contract.ts';
 import { mediaType } from '../event-reader.ts';
 import { messagesIn } from '../incoming.ts';
 
@@ -61,9 +61,26 @@ export function refusesEra(era: Era, failure: TargetFailure): boolean {
   return era === 'modern' && !tellsModern(era, error);
 }
 
-/** Many servers say so where they should answer 404; no call has come that far. */
-export function deniesSession(failure: TargetFailure): boolean {
-  return failure.kind === 'http' && failure.status === 400 && failure.error?.code === SERVER_ERROR;
+/**
+ * Whether a target that has spoken the generation refuses it now: another server stands there. It has not looked at the
+ * request.
+ */
+export function deniesEra(era: Era, failure: TargetFailure): boolean {
+  if (failure.kind !== 'http' && failure.kind !== 'rpc') return false;
+  const code = failure.error?.code;
+  if (code === rpcCodes.unsupportedVersion) return true;
+  if (era === 'legacy' || failure.kind === 'rpc') return false;
+  if (code === undefined) return failure.status === 400 || failure.status === 404 || failure.status === 405;
+  // Older servers miss a session, or a handshake.
+  return failure.status === 400 && (code === SERVER_ERROR || code === rpcCodes.invalidRequest);
+}
+
+/** Whether the target has lost the session; `state` is what is known of it. */
+export function losesSession(failure: TargetFailure, state: TargetState | null): boolean {
+  if (failure.kind === 'forgotten') return true;
+  // Many servers say so where they should answer 404; no call has come that far.
+  const denied = failure.kind === 'http' && failure.status === 400 && failure.error?.code === SERVER_ERROR;
+  return denied && state?.session !== undefined;
 }
 
 function tellsModern(era: Era, error: RpcFailure | undefined): boolean {

@@ -1,7 +1,8 @@
 import type { Target } from '../contract.ts';
 import { Knowledge } from './knowledge.ts';
 import { ParamHeaders } from './param-headers.ts';
-import { type NegotiatingOptions, PeerSession } from './session.ts';
+import type { NegotiatingOptions } from './peer-parts.ts';
+import { PeerSession } from './session.ts';
 
 /** The target, for clients of either generation. What it turns out to speak is remembered for all of its conversations. */
 export function negotiating(target: Target, options: NegotiatingOptions): Target {
@@ -15,7 +16,8 @@ export function negotiating(target: Target, options: NegotiatingOptions): Target
     transport,
     connect: (state) => {
       if (legacyOnly) knowledge.learn('modern', false);
-      return new PeerSession({ name, connection: target.connect(state), knowledge, paramHeaders, options, state });
+      const connection = target.connect(state);
+      return new PeerSession({ name, transport, connection, knowledge, paramHeaders, options, state });
     },
   };
 }

@@ -14,13 +14,14 @@ import { FIRST_MODERN_VERSION } from '../../message/versions.ts';
 import { cancelledBy } from '../cancellation.ts';
 import type { CallSink, Calling, TargetCall, TargetConnection, TargetFailure } from '../contract.ts';
 import { ask } from './ask.ts';
-import { mayKeep } from './kept-addresses.ts';
 import type { Hello } from './handshake.ts';
 import { inputNeeded, InputRound } from './input-required.ts';
 import { ModernListener } from './modern-listener.ts';
 import type { ParamHeaders } from './param-headers.ts';
+import type { PeerParts } from './peer-parts.ts';
 import { dropped, explained } from './rejection.ts';
 import type { Relay } from './relay.ts';
+import type { Wishes } from './wishes.ts';
 import { LOG_LEVEL_META } from './words.ts';
 
 /** A server that never has enough must not keep a client busy for ever. */
@@ -34,6 +35,8 @@ interface Errand {
   readonly call: TargetCall;
   readonly hello: Hello;
   readonly relay: Relay;
+  /** Told why the target refuses it; true where it is asked in another way. */
+  readonly refused: (failure: TargetFailure) => boolean;
   readonly rounds: number;
   /** The list of tools has been read for it. */
   readonly informed: boolean;
@@ -52,18 +55,18 @@ export class ToModern {
   readonly #answers: boolean;
   /** By the ids of what the client is asked. */
   readonly #rounds = new Map<RequestId, OpenRound>();
-  readonly #subscribed = new Set<string>();
+  readonly #wishes: Wishes;
   readonly #listeners = new Set<ModernListener>();
-  #level: string | undefined;
   #nextId = 1;
 
-  constructor(connection: TargetConnection, paramHeaders: ParamHeaders, answers: boolean) {
+  constructor({ connection, paramHeaders, options }: PeerParts, wishes: Wishes) {
     this.#connection = connection;
     this.#paramHeaders = paramHeaders;
-    this.#answers = answers;
+    this.#answers = options.answers;
+    this.#wishes = wishes;
   }
 
-  request(message: RpcRequest, parts: { call: TargetCall; hello: Hello; relay: Relay }): void {
+  request(message: RpcRequest, parts: Pick<Errand, 'call' | 'hello' | 'relay' | 'refused'>): void {
     if (this.#known(message)) parts.relay.answer({ kind: 'result', id: message.id, result: {} });
     else this.#ask({ message, ...parts, rounds: 0, informed: false });
   }
@@ -87,11 +90,12 @@ export class ToModern {
 
   listen(call: TargetCall, hello: Hello, sink: CallSink): Calling {
     const open = (id: RequestId, relay: CallSink): Calling => {
+      const { subscribed } = this.#wishes;
       const notifications = {
         toolsListChanged: true,
         promptsListChanged: true,
         resourcesListChanged: true,
-        ...(this.#subscribed.size > 0 ? { resourceSubscriptions: [...this.#subscribed] } : {}),
+        ...(subscribed.length > 0 ? { resourceSubscriptions: subscribed } : {}),
       };
       const params = envelope({ notifications }, hello, undefined);
       return this.#connection.request(
@@ -111,31 +115,17 @@ export class ToModern {
   }
 
   /** What went with the sessions: the gateway does it itself. */
-  #known({ method, params }: RpcRequest): boolean {
-    const { uri, level } = params ?? {};
-    switch (method) {
-      case 'ping':
-        return true;
-      case 'logging/setLevel':
-        if (typeof level === 'string') this.#level = level;
-        return true;
-      case 'resources/subscribe':
-      case 'resources/unsubscribe':
-        if (typeof uri !== 'string') return false;
-        if (method === 'resources/unsubscribe') this.#subscribed.delete(uri);
-        // What is too much here is the target's to refuse: it does not know the method.
-        else if (!mayKeep(this.#subscribed, uri)) return false;
-        else this.#subscribed.add(uri);
-        for (const listener of this.#listeners) listener.open();
-        return true;
-      default:
-        return false;
-    }
+  #known(message: RpcRequest): boolean {
+    if (message.method === 'ping') return true;
+    // What is too much here is the target's to refuse: it does not know the method.
+    if (!this.#wishes.note(message)) return false;
+    if (message.method !== 'logging/setLevel') for (const listener of this.#listeners) listener.open();
+    return true;
   }
 
   #ask(errand: Errand): void {
     const { message, call, hello, relay } = errand;
-    const params = envelope(message.params, hello, this.#level);
+    const params = envelope(message.params, hello, this.#wishes.level);
     const headers = message.method === 'tools/call' ? this.#paramHeaders.added(call.headers, params) : call.headers;
     let answered = false;
     relay.carry(
@@ -171,12 +161,13 @@ export class ToModern {
   }
 
   #failed(failure: TargetFailure, errand: Errand): void {
-    const { message, relay, informed } = errand;
+    const { message, relay, rounds, informed } = errand;
     const code = failure.kind === 'rpc' || failure.kind === 'http' ? failure.error?.code : undefined;
     if (code === rpcCodes.headerMismatch && message.method === 'tools/call' && !informed && !relay.over) {
       dropped(failure);
       void this.#readTools(errand).then(() => (relay.over ? undefined : this.#ask({ ...errand, informed: true })));
-    } else if (failure.kind === 'rpc') relay.answer(failed(message, failure.error));
+    } else if (rounds === 0 && errand.refused(failure)) return;
+    else if (failure.kind === 'rpc') relay.answer(failed(message, failure.error));
     else endFor(message, relay, failure);
   }
 
@@ -223,10 +214,14 @@ export class ToModern {
 
   #settle({ round, errand }: OpenRound, failure: RpcFailure | null): void {
     const { message, relay, rounds } = errand;
+    const open = [...round.openIds];
     this.#forget(round);
     if (relay.over) return;
-    if (failure !== null) relay.answer(failed(message, failure));
-    else this.#ask({ ...errand, message: { ...message, params: round.answered(message.params) }, rounds: rounds + 1 });
+    if (failure !== null) {
+      for (const requestId of open) relay.onMessage(notAsked(requestId));
+      relay.answer(failed(message, failure));
+    } else
+      this.#ask({ ...errand, message: { ...message, params: round.answered(message.params) }, rounds: rounds + 1 });
   }
 
   #forget(round: InputRound): void {
@@ -249,10 +244,19 @@ export function failed(message: RpcRequest, error: RpcFailure): RpcMessage {
   return { kind: 'error', id: message.id, error };
 }
 
-function envelope(params: JsonObject | undefined, hello: Hello, level: string | undefined): JsonObject {
+function envelope(params: JsonObject | undefined, hello: Hello, level: JsonValue | undefined): JsonObject {
   const { clientInfo, capabilities: clientCapabilities } = hello;
   const said = withEnvelope(params, { version: FIRST_MODERN_VERSION, clientInfo, clientCapabilities });
   return level === undefined ? said : withMeta(said, { [LOG_LEVEL_META]: level });
+}
+
+/** One question was not answered, so nobody waits for the answers to the others. */
+function notAsked(requestId: RequestId): RpcNotification {
+  return {
+    kind: 'notification',
+    method: 'notifications/cancelled',
+    params: { requestId, reason: 'the call has failed' },
+  };
 }
 
 function inModern(call: TargetCall): TargetCall {

@@ -1,6 +1,13 @@
 import { isJsonObject, type JsonObject } from '../../../../src/shared/json.ts';
 import { metaOf, TASKS_EXTENSION } from '../../message/meta.ts';
-import { FIRST_MODERN_VERSION, LATEST_LEGACY_VERSION, eraOf, isKnownVersion } from '../../message/versions.ts';
+import {
+  type Era,
+  FIRST_MODERN_VERSION,
+  LATEST_LEGACY_VERSION,
+  eraOf,
+  isKnownVersion,
+} from '../../message/versions.ts';
+import type { TargetCall, TargetFailure } from '../contract.ts';
 
 export const SERVER_INFO_META = 'io.modelcontextprotocol/serverInfo';
 export const LOG_LEVEL_META = 'io.modelcontextprotocol/logLevel';
@@ -22,10 +29,12 @@ export function asInitialized(discovered: JsonObject, name: string, requested: u
 export function asDiscovered(initialized: JsonObject): JsonObject {
   const { capabilities, instructions, serverInfo, protocolVersion } = initialized;
   const versions = [FIRST_MODERN_VERSION];
+  // Tasks of these versions belong to a session, and there is none.
+  const { tasks: _tasks, ...kept } = isJsonObject(capabilities) ? capabilities : {};
   if (typeof protocolVersion === 'string' && !versions.includes(protocolVersion)) versions.push(protocolVersion);
   return {
     supportedVersions: versions,
-    capabilities: isJsonObject(capabilities) ? capabilities : {},
+    capabilities: kept,
     ...(typeof instructions === 'string' ? { instructions } : {}),
     ...(isJsonObject(serverInfo) ? { _meta: { [SERVER_INFO_META]: serverInfo } } : {}),
   };
@@ -39,10 +48,10 @@ export function legacyVersion(requested: unknown): string {
 }
 
 function legacyCapabilities(capabilities: JsonObject): JsonObject {
-  const { extensions } = capabilities;
+  const { extensions, ...others } = capabilities;
   if (!isJsonObject(extensions)) return capabilities;
   const { [TASKS_EXTENSION]: _tasks, ...rest } = extensions;
-  return { ...capabilities, extensions: rest };
+  return Object.keys(rest).length === 0 ? others : { ...others, extensions: rest };
 }
 
 export function objectIn(object: JsonObject | undefined, name: string): JsonObject | undefined {
@@ -54,3 +63,18 @@ export function objectIn(object: JsonObject | undefined, name: string): JsonObje
 export function has(capabilities: JsonObject, section: string, feature: string): boolean {
   return objectIn(capabilities, section)?.[feature] === true;
 }
+
+export function eraFor(call: TargetCall): Era {
+  return call.version === null ? 'legacy' : eraOf(call.version);
+}
+
+/** A session that was resumed goes on in the client's version: that of the target was agreed elsewhere. */
+export function inVersion(call: TargetCall, { version }: { readonly version: string }): TargetCall {
+  return version === '' || version === call.version ? call : { ...call, version };
+}
+
+/** Its client would talk to a session that is not the one that it knows: it has to begin anew. */
+export const unrestorable: TargetFailure = {
+  kind: 'forgotten',
+  message: 'the target knows the session no more, and what it was like is not known here',
+};

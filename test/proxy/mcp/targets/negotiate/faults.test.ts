@@ -1,15 +1,13 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import type { Target } from '../../../../../proxy/mcp/targets/contract.ts';
-import { negotiating } from '../../../../../proxy/mcp/targets/negotiate/target.ts';
-import { streamableTarget } from '../../../../../proxy/mcp/targets/streamable/target.ts';
-import type { JsonObject } from '../../../../../src/shared/json.ts';
 import { eventually } from '../../../../e2e/clients.ts';
 import { Rig } from '../../../backends/rig.ts';
 import { ManualClock } from '../../../exchange/build.ts';
-import { asked, begun, callOf, initializeParams, modernParams, poolsCaller, requestOf, Waiting } from '../caller.ts';
+import { type Answer, error, type Heard, result, ScriptedServer } from './scripted.ts';
+import { asked, begun, callOf, initializeParams, modernParams, requestOf, Waiting } from '../caller.ts';
 
 const LEGACY = '2025-11-25';
 const MODERN = '2026-07-28';
@@ -25,47 +23,10 @@ beforeEach(() => {
 });
 afterEach(() => rig.end());
 
-interface Heard {
-  readonly id?: number | string;
-  readonly method: string;
-  readonly params?: JsonObject;
-  readonly headers: IncomingMessage['headers'];
-}
-
-type Answer = (to: Heard, response: ServerResponse) => void;
-
-/** A server that a test writes, method by method; what it has no words for it takes with 202 or refuses with 404. */
 async function target(answers: Record<string, Answer>, sessions = true): Promise<Target> {
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-    request.on('end', () => {
-      const parsed: JsonObject = body === '' ? {} : JSON.parse(body);
-      const method = typeof parsed['method'] === 'string' ? parsed['method'] : String(request.method);
-      heard.push(method);
-      const answer = answers[method];
-      if (answer !== undefined) answer({ ...parsed, method, headers: request.headers }, response);
-      else response.writeHead(method.startsWith('notifications/') ? 202 : 404).end();
-    });
-  });
-  const port = await rig.listen(server);
-  const caller = poolsCaller(rig.pools(), () => port);
-  const inner = streamableTarget({ name: 'one', path: '/mcp', caller, limitBytes: 1_000_000, clock });
-  return negotiating(inner, { identity: { name: 'gw', version: '9' }, answers: sessions, clock });
-}
-
-function result(value: object, headers: Record<string, string> = {}): Answer {
-  return ({ id }, response) => {
-    response.writeHead(200, { 'content-type': 'application/json', ...headers });
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: value }));
-  };
-}
-
-function error(code: number, status = 200): Answer {
-  return ({ id }, response) => {
-    response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: 'no' } }));
-  };
+  const server = new ScriptedServer(rig, clock, answers);
+  heard = server.methods;
+  return server.target(sessions);
 }
 
 const hello = { protocolVersion: LEGACY, capabilities: { logging: {} }, serverInfo: { name: 'one', version: '1' } };
