@@ -80,18 +80,22 @@ const STATIC = 'demo://resource/static/document/features.md';
 const DYNAMIC = 'demo://resource/dynamic/text/1';
 
 /** `named` is what tools and prompts are called, `at` where resources are. */
-export async function walk(
-  client: Either,
-  all: Heard,
-  { named, at }: { readonly named: (name: string) => string; readonly at: (uri: string) => string },
-): Promise<Transcript> {
+export interface Ways {
+  readonly named: (name: string) => string;
+  readonly at: (uri: string) => string;
+}
+
+export async function walk(client: Either, all: Heard, ways: Ways): Promise<Transcript> {
+  return { ...(await walkCalls(client, all, ways)), ...(await walkSession(client, all, ways)) };
+}
+
+/** What needs no session. */
+export async function walkCalls(client: Either, all: Heard, { named, at }: Ways): Promise<Transcript> {
   // `as`: the methods that are used are those of both.
   const it = client as OldClient;
   const call = callOf(client);
   const said: Record<string, unknown> = {};
-  const write = async (what: string, doing: Promise<unknown>): Promise<void> => {
-    said[what] = await doing.catch((error: unknown) => ({ failed: failureOf(error) }));
-  };
+  const write = writer(said);
   const tool = (name: string, args: Record<string, unknown> = {}, options?: Options): Promise<unknown> =>
     call({ name: named(name), arguments: args }, options);
 
@@ -152,7 +156,16 @@ export async function walk(
   await write('cancelled', tool('trigger-long-running-operation', endless, { onprogress, signal: leaving.signal }));
   said['progress'] = reports;
   await write('after that', tool('echo', { message: 'still here' }));
+  return said;
+}
 
+async function walkSession(client: Either, all: Heard, { named, at }: Ways): Promise<Transcript> {
+  // `as`: the methods that are used are those of both.
+  const it = client as OldClient;
+  const call = callOf(client);
+  const said: Record<string, unknown> = {};
+  const write = writer(said);
+  const tool = (name: string): Promise<unknown> => call({ name: named(name), arguments: {} });
   await write('level', it.setLoggingLevel('debug'));
   await write('logging', tool('toggle-simulated-logging'));
   said['logged'] = typeof (await all.logged.promise);
@@ -163,6 +176,12 @@ export async function walk(
   await write('no more logging', tool('toggle-simulated-logging'));
   await write('no more updates', tool('toggle-subscriber-updates'));
   return said;
+}
+
+function writer(said: Record<string, unknown>): (what: string, doing: Promise<unknown>) => Promise<void> {
+  return async (what, doing) => {
+    said[what] = await doing.catch((error: unknown) => ({ failed: failureOf(error) }));
+  };
 }
 
 /** Tasks, which the SDK of the first generation has. */

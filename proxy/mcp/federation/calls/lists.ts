@@ -38,7 +38,9 @@ export async function mergedList(fan: FanOut, list: ListRoute, headers: Headers)
   if (answers === null) return null;
   const items = mergedItems(plan, call.exchange, list, answers);
   const next = nextCursors(answers);
-  const result = { [list.member]: items };
+  // What else the only target has said is about the whole list.
+  const { nextCursor: _cursor, ...said } = (plan.targets.length === 1 ? answers[0]?.result : undefined) ?? {};
+  const result = { ...said, [list.member]: items };
   const paged = next.size === 0 ? result : { ...result, nextCursor: plan.cursors.encode(message.method, next) };
   return resultFor(call.era, message.method, paged);
 }
