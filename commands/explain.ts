@@ -16,6 +16,7 @@ export default class Explain extends GwCommand {
   static override description = [
     "The request stands behind --, in curl's words. The engine itself runs on it, with the configuration of -f or the live one of a proxy, and nothing is called: no backend, no policy service. A policy that depends on a service is named and taken as allowed; rate limits count nothing.",
     '+ is a policy that applies, x one that denies, - one that does not concern the request, ? one that would ask a service. For each route that lost, the first thing that did not match is told.',
+    'A message of MCP as the body (-d) gets the headers and the fields that every client adds, unless it names its session or version.',
   ].join('\n');
   static override usage = 'explain [RESOURCE] [flags] -- [curl options] URL';
   static override args = resourceArg;
@@ -40,12 +41,17 @@ export default class Explain extends GwCommand {
       description: 'The same, as the running proxy sees it',
       command: 'gwctl explain --local -- http://shop.example/cart',
     },
+    {
+      description: 'May this client call that tool?',
+      command:
+        'gwctl explain --local -- http://localhost:3000/mcp -H "x-api-key: k" -d \'{"jsonrpc":"2.0","method":"tools/call","params":{"name":"files_read_file"}}\'',
+    },
   ];
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Explain);
     const place = { port: flags.port, source: flags.from, stdinTaken: flags.file === '-' };
-    const question = await questionOf(this.rest, place, this.cli);
+    const question = await this.#completed(await questionOf(this.rest, place, this.cli));
     const source = configSourceOf({ file: flags.file }, this.cli);
     const surroundings = { cli: this.cli, tell: (text: string) => this.note(text) };
     const explanation =
@@ -57,6 +63,14 @@ export default class Explain extends GwCommand {
         ? renderExplanation(question, explanation, { width: this.columns, paint: this.paint })
         : await renderDocument(explanation, flags.output),
     );
+  }
+
+  /** Nobody types what clients of MCP send with each message. */
+  async #completed(question: ExplainQuestion): Promise<ExplainQuestion> {
+    const { asMcpClient } = await import('../src/mcp/as-client.ts');
+    const completed = asMcpClient(question);
+    if (completed !== null) await this.note('as an MCP client without a session sends it');
+    return completed ?? question;
   }
 
   async #fromFile(

@@ -217,3 +217,28 @@ test('what the only server says of its own login would come from it', async () =
   });
   expect(asked).toEqual([]);
 });
+
+describe('a message of MCP typed by hand', () => {
+  const explained = async (message: object, ...headers: string[]) => {
+    const { text } = await configured();
+    const file = join(folder, 'gateway.yaml');
+    writeFileSync(file, text);
+    const words = ['-f', file, '--', 'http://localhost:800/mcp', '-d', JSON.stringify(message)];
+    return gwctl(['explain', ...words, ...headers.flatMap((header) => ['-H', header])]);
+  };
+  const call = (name: string) => ({ jsonrpc: '2.0', method: 'tools/call', params: { name } });
+
+  test('is explained as if a client had sent it', async () => {
+    const { code, stdout, stderr } = await explained(call('files_read'));
+    expect([code, stdout]).toEqual([0, expect.stringContaining('target files, which knows it as read')]);
+    expect(stderr).toContain('as an MCP client without a session sends it');
+    expect((await explained(call('files_secret'))).stdout).toContain('deny mcp.tool.name == "secret" is true');
+  });
+
+  test('stays as it is where it names its session, and where it is of another protocol', async () => {
+    const { stdout } = await explained(call('files_read'), 'mcp-session-id: x');
+    expect(stdout).toContain('406 from the gateway');
+    const agent = await explained({ jsonrpc: '2.0', id: 1, method: 'message/send', params: {} });
+    expect([agent.stdout, agent.stderr]).toEqual([expect.stringContaining('406 from the gateway'), '']);
+  });
+});
