@@ -21,7 +21,11 @@ function answerOf(
   call: TargetCall,
   stop: AbortSignal | null,
 ): Promise<RpcAnswer | TargetFailure> {
-  return new Promise((resolve) => {
+  return new Promise((told) => {
+    const resolve = (answer: RpcAnswer | TargetFailure): void => {
+      stop?.removeEventListener('abort', giveUp);
+      told(answer);
+    };
     const calling: Calling = connection.request(message, call, {
       onMessage: (each) => {
         if (each.kind === 'result' || each.kind === 'error') resolve(each);
@@ -29,10 +33,10 @@ function answerOf(
       },
       onEnd: (failure) => resolve(failure ?? { kind: 'broken', message: 'the target answered nothing' }),
     });
-    const giveUp = (): void => {
+    function giveUp(): void {
       calling.cancel();
       resolve({ kind: 'broken', message: 'nobody waits any more' });
-    };
+    }
     if (stop?.aborted === true) giveUp();
     else stop?.addEventListener('abort', giveUp, { once: true });
   });
