@@ -40,6 +40,7 @@ import { KeptDocument, type LiveDocument, type Proposal } from '../mcp/targets/o
 import type { CompiledDocument } from '../mcp/targets/openapi/plan.ts';
 import { sseTarget } from '../mcp/targets/sse/target.ts';
 import { Programs } from '../mcp/targets/stdio/programs.ts';
+import { Spare } from '../mcp/targets/stdio/spare.ts';
 import { stdioTarget } from '../mcp/targets/stdio/target.ts';
 import { streamableTarget } from '../mcp/targets/streamable/target.ts';
 import { traced } from '../mcp/trace/traced-target.ts';
@@ -194,12 +195,14 @@ function lasting(server: McpServer): object {
   return server.kind === 'openapi' ? { ...server, schema: null } : server;
 }
 
-function recordOf({ key, server }: McpTarget, { deps, thread }: McpCompiler): TargetRecord {
-  const identity = definitionKey(
-    'mcp target',
-    { key, server: lasting(server) },
-    { phase: 'backend', source: key, deps },
-  );
+/** The same for the same definition, over reloads. */
+function identityOf({ key, server }: McpTarget, deps: PolicyDeps): string {
+  return definitionKey('mcp target', { key, server: lasting(server) }, { phase: 'backend', source: key, deps });
+}
+
+function recordOf(target: McpTarget, { deps, thread }: McpCompiler): TargetRecord {
+  const { key, server } = target;
+  const identity = identityOf(target, deps);
   const program = server.kind === 'stdio';
   // Programs tell how they end, with what they wrote.
   const log = program ? null : deps.log.scope('mcp');
@@ -214,7 +217,8 @@ function plainTarget(target: McpTarget, { compiler, callers }: Around): Target {
     const { environment } = thread;
     const programs = deps.stores.get('programs of mcp', () => new Programs({ clock, log: log.scope('mcp') }));
     const watch = recordOf(target, compiler);
-    return stdioTarget({ name, server, environment, programs, clock, log: log.scope('mcp'), watch });
+    const spare = deps.stores.get(`${identityOf(target, deps)}/spare`, () => new Spare({ clock, watch }));
+    return stdioTarget({ name, server, environment, programs, clock, log: log.scope('mcp'), watch, spare });
   }
   const caller = new TargetCaller(programOf(target, server, compiler), thread);
   callers.push(caller);

@@ -53,6 +53,7 @@ describe('MCP servers of a dump', () => {
         lastError: 'connection refused',
         lastErrorAt: '2026-01-02T03:05:00.000Z',
         programs: null,
+        sparePrograms: null,
         restarts: null,
         retryInMs: null,
         backendSessions: 3,
@@ -80,9 +81,9 @@ describe('MCP servers of a dump', () => {
   });
 
   test('that are programs tell how many run, and when the next one may', () => {
-    const programs = { running: 0, restarts: 3, retryIn: '2.5s' };
+    const programs = { running: 0, spare: 1, restarts: 3, retryIn: '2.5s' };
     const [row] = mcpRows(dumpOf({ targets: [{ name: 't', stdio: { cmd: 'x' }, runtime: { ...runtime, programs } }] }));
-    expect(row).toMatchObject({ programs: 0, restarts: 3, retryInMs: 2500 });
+    expect(row).toMatchObject({ programs: 0, sparePrograms: 1, restarts: 3, retryInMs: 2500 });
   });
 
   test('that are set aside say so, whatever their last call came to', () => {

@@ -130,6 +130,51 @@ test('a program that dies fails the call under way, and the next one meets anoth
   await client.close();
 });
 
+test('a program waits for the next client without a session, over reloads that leave its target as it is', async () => {
+  const script = `
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id } = JSON.parse(line);
+      const result = { content: [{ type: 'text', text: 'pid ' + process.pid }], supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+      if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });`;
+  const text = `mcp:\n  port: 800\n  targets:\n${target('one', ['-e', script, folder])}`;
+  gateway = await startGateway(text, { threads: 1 });
+  const port = gateway.port(800);
+  const pid = async (): Promise<string> => {
+    const { body } = await lone(port, 'tools/call', { name: 'pid' });
+    return /pid (\d+)/.exec(body)?.[1] ?? body;
+  };
+  const spares = async (): Promise<unknown> => {
+    const dump = await (await fetch(`${gateway?.admin}/config_dump`)).text();
+    return /"programs":\s*({[^}]*})/.exec(dump)?.[1]?.replaceAll(/\s/g, '');
+  };
+  await pid();
+  await until(() => programs().length === 1);
+  const [waiting] = programs();
+  expect(await spares()).toBe('{"running":0,"spare":1,"restarts":0}');
+  await gateway.reload(`${text}\n# touched`);
+  expect(await pid()).toBe(waiting?.trim().split(' ')[0]);
+  await until(() => programs().length === 1);
+  await gateway.reload(text.replace('name: one', 'name: two'));
+  await until(() => programs().length === 0);
+  await pid();
+  await until(() => programs().length === 1);
+  await gateway.close();
+  expect(programs()).toEqual([]);
+});
+
+/** A request of a client that has no sessions. */
+function lone(port: number, method: string, params: object): Promise<Answer> {
+  const of = 'io.modelcontextprotocol/';
+  const own = {
+    [`${of}protocolVersion`]: '2026-07-28',
+    [`${of}clientInfo`]: { name: 't', version: '1' },
+    [`${of}clientCapabilities`]: {},
+  };
+  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, 'mcp-name': 'pid' };
+  return post(port, { id: 1, method, params: { ...params, _meta: own } }, headers);
+}
+
 test('a thousand sessions begun and left are bounded in what they hold, and leave nothing behind', async () => {
   const result = '{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}';
   const script = `while read -r line; do

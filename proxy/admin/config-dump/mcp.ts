@@ -65,6 +65,7 @@ function runtimeDump(numbers: TargetNumbers, nowMs: number, nameOut: (tool: stri
       : {
           programs: {
             running: programs.running,
+            ...(programs.spare > 0 ? { spare: programs.spare } : {}),
             restarts: programs.restarts,
             ...(programs.notBefore > nowMs ? { retryIn: formatDuration(Math.ceil(programs.notBefore - nowMs)) } : {}),
           },

@@ -15,7 +15,11 @@ export function counted(target: Target, record: TargetRecord): Target {
   const { name, transport } = target;
   // What a document tells is answered without asking the service.
   const only = transport === 'openapi' ? 'tools/call' : null;
-  return { name, transport, connect: (state) => new CountedConnection(target.connect(state), record, only) };
+  return {
+    name,
+    transport,
+    connect: (state, lone) => new CountedConnection(target.connect(state, lone), record, only),
+  };
 }
 
 class CountedConnection implements TargetConnection {

@@ -78,6 +78,7 @@ function programsOf(reports: readonly TargetReport[]): ProgramsReport | null {
   if (known.length === 0) return null;
   return {
     running: known.reduce((all, { running }) => all + running, 0),
+    spare: known.reduce((all, { spare }) => all + spare, 0),
     restarts: known.reduce((all, { restarts }) => all + restarts, 0),
     notBefore: Math.max(...known.map(({ notBefore }) => notBefore)),
   };

@@ -44,7 +44,10 @@ export interface ToolsReport {
 }
 
 export interface ProgramsReport {
+  /** For a conversation. */
   readonly running: number;
+  /** Those that wait for one. */
+  readonly spare: number;
   /** Programs that took the place of one that had ended. */
   readonly restarts: number;
   /** None is started before. */

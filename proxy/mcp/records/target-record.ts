@@ -1,9 +1,9 @@
-import { formatDuration } from '../../../src/shared/duration.ts';
 import { isJsonObject, type JsonObject } from '../../../src/shared/json.ts';
+import { formatDuration } from '../../../src/shared/duration.ts';
 import type { Log } from '../../../src/shared/log.ts';
 import type { LastingState } from '../../policy/contract.ts';
 import type { TargetFailure } from '../targets/contract.ts';
-import type { ServerFacts, TargetReport, ToolsReport } from './report.ts';
+import type { ProgramsReport, ServerFacts, TargetReport, ToolsReport } from './report.ts';
 
 /** What targets say is kept up to here. */
 const MAX_TEXT = 300;
@@ -42,6 +42,7 @@ export class TargetRecord implements LastingState {
   /** Of a list that comes page by page. */
   readonly #pages = new Set<string>();
   #running = 0;
+  #spare = 0;
   #restarts = 0;
   #notBefore = 0;
 
@@ -122,6 +123,14 @@ export class TargetRecord implements LastingState {
     this.#running -= 1;
   }
 
+  spareBegan(): void {
+    this.#spare += 1;
+  }
+
+  spareEnded(): void {
+    this.#spare -= 1;
+  }
+
   programRestarted(): void {
     this.#restarts += 1;
   }
@@ -145,8 +154,12 @@ export class TargetRecord implements LastingState {
       versions: [...this.#versions],
       server: this.#server,
       tools: this.#tools,
-      programs: program ? { running: this.#running, restarts: this.#restarts, notBefore: this.#notBefore } : null,
+      programs: program ? this.#programs() : null,
     };
+  }
+
+  #programs(): ProgramsReport {
+    return { running: this.#running, spare: this.#spare, restarts: this.#restarts, notBefore: this.#notBefore };
   }
 
   retired(): void {

@@ -97,6 +97,6 @@ export interface Target {
   readonly name: string;
   /** How the target is reached, as people are told: `streamable`, `sse`, `stdio`, `openapi`. */
   readonly transport: string;
-  /** Goes on where `state` says, or begins anew. */
-  connect(state: TargetState | null): TargetConnection;
+  /** Goes on where `state` says, or begins anew. `lone`: for one message, after which others of the kind may come. */
+  connect(state: TargetState | null, lone?: boolean): TargetConnection;
 }

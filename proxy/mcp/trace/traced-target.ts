@@ -17,7 +17,7 @@ export function traced(target: Target, limitBytes: number): Target {
   return {
     name: target.name,
     transport: target.transport,
-    connect: (state) => new TracedConnection(target, target.connect(state), limitBytes),
+    connect: (state, lone) => new TracedConnection(target, target.connect(state, lone), limitBytes),
   };
 }
 

@@ -161,6 +161,8 @@ export interface McpRuntimeDump {
   readonly tools?: McpToolsDump;
   readonly programs?: {
     readonly running: number;
+    /** Started, and waiting for a conversation. */
+    readonly spare?: number;
     readonly restarts: number;
     /** A duration, while programs that fail at once are not started again. */
     readonly retryIn?: string;

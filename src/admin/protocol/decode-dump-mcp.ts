@@ -50,6 +50,7 @@ export interface DumpMcpTools {
 
 export interface DumpMcpPrograms {
   readonly running: number;
+  readonly spare: number;
   readonly restarts: number;
   readonly retryInMs: number | undefined;
 }
@@ -138,6 +139,7 @@ function decodeTools(value: JsonObject): DumpMcpTools {
 function decodePrograms(value: JsonObject): DumpMcpPrograms {
   return {
     running: asNumber(value['running']) ?? 0,
+    spare: asNumber(value['spare']) ?? 0,
     restarts: asNumber(value['restarts']) ?? 0,
     retryInMs: durationOf(value['retryIn']),
   };

@@ -36,6 +36,8 @@ export interface McpRow {
   readonly lastErrorAt: string | null;
   /** Running, of a target that is a program. */
   readonly programs: number | null;
+  /** Started, and waiting for a conversation; not among those that run. */
+  readonly sparePrograms: number | null;
   readonly restarts: number | null;
   /** Milliseconds until a program that fails at once may be started again. */
   readonly retryInMs: number | null;
@@ -116,6 +118,7 @@ const unseen: Seen = {
   lastError: null,
   lastErrorAt: null,
   programs: null,
+  sparePrograms: null,
   restarts: null,
   retryInMs: null,
 };
@@ -140,6 +143,7 @@ function seenOf({ runtime, evictedForMs }: DumpMcpTarget): Seen {
     lastError: lastError?.message ?? null,
     lastErrorAt: lastError?.at ?? null,
     programs: programs?.running ?? null,
+    sparePrograms: programs?.spare ?? null,
     restarts: programs?.restarts ?? null,
     retryInMs: programs?.retryInMs ?? null,
     ...evicted,

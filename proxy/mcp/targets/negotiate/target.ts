@@ -14,9 +14,9 @@ export function negotiating(target: Target, options: NegotiatingOptions): Target
   return {
     name,
     transport,
-    connect: (state) => {
+    connect: (state, lone) => {
       if (legacyOnly) knowledge.learn('modern', false);
-      const connection = target.connect(state);
+      const connection = target.connect(state, lone);
       return new PeerSession({ name, transport, connection, knowledge, paramHeaders, options, state });
     },
   };

@@ -25,6 +25,9 @@ export type StartProgram = (events: ProgramEvents) => Program | string;
 export interface ProgramWatch {
   programBegan(): void;
   programEnded(): void;
+  /** One runs that nobody has taken yet, or does no more; it is not among those that have begun. */
+  spareBegan(): void;
+  spareEnded(): void;
   /** One takes the place of another that has ended. */
   programRestarted(): void;
   /** None is started for so many milliseconds, as they end before they answer anything; 0 when they answer. */
@@ -38,6 +41,8 @@ export interface StdioConnectionOptions {
   readonly start: StartProgram;
   /** Of all conversations with the target: programs that end before they have answered anything. */
   readonly stillborn: Backoff;
+  /** A program has answered for the first time. */
+  readonly onAnswered?: (() => void) | undefined;
   readonly watch?: ProgramWatch | undefined;
 }
 
@@ -183,6 +188,7 @@ export class StdioConnection implements TargetConnection {
       this.#answered = true;
       this.#options.stillborn.succeeded();
       this.#options.watch?.programsWait(0);
+      this.#options.onAnswered?.();
     }
     if (this.#audience.hear(message, bytes)) return;
     this.#options.log.note('nobody waits for a message of a program', { kind: message.kind });

@@ -89,6 +89,11 @@ export class Program {
     return this.#pipes.child.pid;
   }
 
+  /** Whether it can still be asked something, as far as is known. */
+  get usable(): boolean {
+    return !this.#ended && this.#exited === null && !this.#left;
+  }
+
   /** Sends one line; false when too much waits already for the program to read. */
   write(line: string): boolean {
     const { stdin } = this.#pipes;

@@ -32,11 +32,15 @@ export class Programs implements LastingState {
     return this.#running.size;
   }
 
+  /** Whether another one could only be started in the place of one that runs. */
+  get full(): boolean {
+    return this.#running.size >= this.#max;
+  }
+
   /** In words why it cannot be, else a program that starts; its failure to do so comes as its end. */
   start(options: Omit<ProgramOptions, 'clock'>): Program | string {
     if (this.#closed) return 'the gateway is ending';
-    if (this.#running.size >= this.#max && !this.#makeRoom())
-      return `${this.#max} programs are running, which is the most`;
+    if (this.full && !this.#makeRoom()) return `${this.#max} programs are running, which is the most`;
     const program = this.#begun(options);
     if (typeof program === 'string') return program;
     const { pid } = program;

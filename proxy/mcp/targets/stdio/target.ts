@@ -6,8 +6,9 @@ import { Backoff } from './backoff.ts';
 import { commandOf, type Environment } from './command.ts';
 import { type ProgramWatch, StdioConnection } from './connection.ts';
 import { ProgramLog } from './program-log.ts';
-import type { Program } from './program.ts';
+import type { Program, ProgramEvents } from './program.ts';
 import type { Programs } from './programs.ts';
+import type { Spare } from './spare.ts';
 
 export interface StdioTargetOptions {
   readonly name: string;
@@ -21,16 +22,25 @@ export interface StdioTargetOptions {
   readonly maxLineBytes?: number | undefined;
   /** Told what becomes of its programs. */
   readonly watch?: ProgramWatch | undefined;
+  /** Where a program waits for the next conversation; without, each one starts its own. */
+  readonly spare?: Spare | undefined;
 }
 
 /** A server that is a program: each conversation runs one, and speaks over its standard input and output. */
 export function stdioTarget(options: StdioTargetOptions): Target {
-  const { name, server, environment, programs, clock, log, maxLineBytes, watch } = options;
+  const { name, server, environment, programs, clock, log, maxLineBytes, watch, spare } = options;
   const stillborn = new Backoff(clock);
+  const start = (events: ProgramEvents, lines: ProgramLog): Program | string =>
+    programs.start({ command: commandOf(server, environment), events, log: lines, maxLineBytes });
+  const prepare = (): void => {
+    if (programs.full) return;
+    const lines = new ProgramLog(name, log, clock);
+    spare?.prepare((events) => start(events, lines), lines);
+  };
   return {
     name,
     transport: 'stdio',
-    connect: () => {
+    connect: (_state, lone = false) => {
       const lines = new ProgramLog(name, log, clock);
       return new StdioConnection({
         name,
@@ -39,10 +49,12 @@ export function stdioTarget(options: StdioTargetOptions): Target {
         log: lines,
         watch,
         start: (events) => {
-          const program = programs.start({ command: commandOf(server, environment), events, log: lines, maxLineBytes });
+          const program = spare?.take(events) ?? start(events, lines);
           if (typeof program !== 'string') follow(program, watch);
           return program;
         },
+        // By then it is known to work, and has done most of what keeps the machine busy.
+        onAnswered: lone && spare !== undefined ? prepare : undefined,
       });
     },
   };

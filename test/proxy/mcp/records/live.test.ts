@@ -208,7 +208,10 @@ describe('records of a data thread', () => {
     record.programsWait(250);
     record.programRestarted();
     record.programBegan();
-    expect(record.report().programs).toEqual({ running: 1, restarts: 1, notBefore: 350 });
+    record.spareBegan();
+    record.spareBegan();
+    record.spareEnded();
+    expect(record.report().programs).toEqual({ running: 1, spare: 1, restarts: 1, notBefore: 350 });
     record.programsWait(0);
     expect(record.report().programs?.notBefore).toBe(0);
   });

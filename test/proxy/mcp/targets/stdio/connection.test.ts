@@ -210,7 +210,9 @@ describe('a program that does not', () => {
       await result(server, initialize());
       await ask(server, request('die')).end;
     }
-    const waits = expect.stringMatching(/^one: the program ended with code 3; it is started again in \d+ ms at the earliest$/);
+    const waits = expect.stringMatching(
+      /^one: the program ended with code 3; it is started again in \d+ ms at the earliest$/,
+    );
     expect(await ask(server, initialize()).end).toEqual({ kind: 'broken', message: waits });
     await untilStarted(server);
     expect(await result(server, request('echo'))).toEqual({ params: null });

@@ -8,10 +8,13 @@ import type { RpcMessage, RpcRequest } from '../../../../../proxy/mcp/message/me
 import type {
   CallSink,
   Calling,
+  Target,
   TargetCall,
   TargetConnection,
   TargetFailure,
 } from '../../../../../proxy/mcp/targets/contract.ts';
+import type { ProgramWatch } from '../../../../../proxy/mcp/targets/stdio/connection.ts';
+import type { Spare } from '../../../../../proxy/mcp/targets/stdio/spare.ts';
 import { Programs } from '../../../../../proxy/mcp/targets/stdio/programs.ts';
 import { stdioTarget } from '../../../../../proxy/mcp/targets/stdio/target.ts';
 import { LogFilter, Logger } from '../../../../../src/shared/log.ts';
@@ -49,6 +52,8 @@ export interface World {
   /** A conversation with a server that is this script, behind the prelude. */
   script(text: string, options?: { maxLineBytes?: number }): TargetConnection;
   run(command: string, args: readonly string[], options?: Options): TargetConnection;
+  /** The same server, for several conversations. */
+  target(text: string, options?: Options): Target;
   close(): Promise<void>;
 }
 
@@ -57,6 +62,8 @@ export interface Options {
   readonly clearEnv?: boolean;
   readonly environment?: Record<string, string | undefined>;
   readonly maxLineBytes?: number | undefined;
+  readonly spare?: Spare | undefined;
+  readonly watch?: ProgramWatch | undefined;
 }
 
 export function world(max?: number): World {
@@ -65,8 +72,8 @@ export function world(max?: number): World {
   if (typeof filter === 'string') throw new Error(filter);
   const logger = new Logger({ filter, format: 'text', write: (line) => log.push(line) }).scope('mcp');
   const programs = new Programs({ clock: systemClock, log: logger, max });
-  const run: World['run'] = (command, args, options = {}) => {
-    const { env = {}, clearEnv = false, environment = process.env, maxLineBytes } = options;
+  const targetOf = (command: string, args: readonly string[], options: Options = {}): Target => {
+    const { env = {}, clearEnv = false, environment = process.env, ...more } = options;
     const secrets = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, new Secret(value)]));
     const server = { kind: 'stdio', command, args, env: secrets, clearEnv } as const;
     return stdioTarget({
@@ -76,14 +83,18 @@ export function world(max?: number): World {
       programs,
       clock: systemClock,
       log: logger,
-      maxLineBytes,
-    }).connect(null);
+      ...more,
+    });
   };
+  const run: World['run'] = (command, args, options) => targetOf(command, args, options).connect(null);
+  const target: World['target'] = (text, options) =>
+    targetOf(process.execPath, ['-e', PRELUDE + text], { environment: {}, ...options });
   return {
     programs,
     log,
     run,
-    script: (text, options) => run(process.execPath, ['-e', PRELUDE + text], { environment: {}, ...options }),
+    target,
+    script: (text, options) => target(text, options).connect(null),
     close: async () => {
       await programs.close();
       if (programs.count > 0) throw new Error('programs are left');
