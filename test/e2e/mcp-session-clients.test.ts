@@ -170,6 +170,37 @@ test('an id that was edited opens nothing where it is not the target’s own', a
   for (let i = 0; i < MANY; i++) expect((await tell(mcp, edited, bob)).status).toBe(404);
 });
 
+describe('a login that is made for servers of MCP', () => {
+  const login = (): string => {
+    const keys = JSON.stringify({ keys: [one.jwk] });
+    return `mcpAuthentication: {issuer: "https://issuer.test", audiences: [mcp], jwks: '${keys}', resourceMetadata: {}}`;
+  };
+  const place = (target: SessionTarget): string => `{name: t, mcp: {host: "http://127.0.0.1:${target.port}/mcp"}}`;
+
+  test.each([
+    [
+      'of a route',
+      (target: SessionTarget) => `gateways: {default: {port: 80}}
+routes: [{policies: {${login()}}, backends: [{mcp: {targets: [${place(target)}]}}]}]`,
+    ],
+    [
+      'of the section',
+      (target: SessionTarget) => `mcp: {port: 80, policies: {${login()}}, targets: [${place(target)}]}`,
+    ],
+  ])('tells whose a session is: %s', async (_where, text) => {
+    const target = cleanup.add(await sessionTarget());
+    const mcp = cleanup.add(await startGateway(text(target), { threads: 2 })).port(80);
+    const as = async (sub: string, jti: string): Promise<As> => ({
+      authorization: `Bearer ${await token(one, { claims: { sub, jti, aud: 'mcp' } })}`,
+    });
+    const id = await begun(mcp, await as('alice', '1'));
+    for (let i = 0; i < MANY; i++) {
+      expect((await tell(mcp, id, await as('bob', '2'))).status).toBe(404);
+      expect((await tell(mcp, id, await as('alice', '3'))).status).toBe(200);
+    }
+  });
+});
+
 describe('a stream of the older transport', () => {
   test('takes messages of the client that has opened it, whatever thread gets them', async () => {
     const target = cleanup.add(await sessionTarget());
