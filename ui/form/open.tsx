@@ -16,7 +16,7 @@ export type FormOutcome = Exclude<FormEffect, { kind: 'suspend' }>;
 export async function openForm(
   options: FormOptions & Terminal & { readonly signal: AbortSignal },
 ): Promise<FormOutcome> {
-  const { stdout, signal } = options;
+  const { stdout } = options;
   const store = createStore(initialForm(options, { columns: stdout.columns, rows: stdout.rows }));
   const theme = themeFor(options.env);
   let control: TerminalControl | undefined;
@@ -30,23 +30,14 @@ export async function openForm(
       control?.exit();
     }
   };
-  // A signal, or a call that is over: nobody waits for the answer.
-  const stop = (): void => control?.exit();
-  signal.addEventListener('abort', stop);
-  try {
-    await runScreen({
-      ...options,
-      store,
-      draw: (state) => <FormView state={state} theme={theme} />,
-      onKey: (key) => dispatch({ kind: 'key', key }),
-      onReady: (ready) => {
-        control = ready;
-        if (signal.aborted) stop();
-      },
-      onResize: (columns, rows) => dispatch({ kind: 'resized', columns, rows }),
-    });
-    return outcome;
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
+  // `signal` ends it too: of the process, or of a call that is over, where nobody waits for the answer.
+  await runScreen({
+    ...options,
+    store,
+    draw: (state) => <FormView state={state} theme={theme} />,
+    onKey: (key) => dispatch({ kind: 'key', key }),
+    onReady: (ready) => (control = ready),
+    onResize: (columns, rows) => dispatch({ kind: 'resized', columns, rows }),
+  });
+  return outcome;
 }

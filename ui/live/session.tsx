@@ -61,7 +61,7 @@ export class LiveSession {
         onReady: (control) => (this.#control = control),
         onResize: (columns, rows) => this.#dispatch({ kind: 'resized', columns, rows }),
       });
-      return this.#exitCode;
+      return this.#options.signal?.aborted === true ? exitCodes.interrupted : this.#exitCode;
     } finally {
       clearInterval(clock);
       stop();

@@ -10,6 +10,8 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
+  /** Ends the screen as if its owner had called `exit`: SIGTERM, which no key tells of. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ScreenOptions<T> extends Terminal {
@@ -21,19 +23,25 @@ export interface ScreenOptions<T> extends Terminal {
 }
 
 /**
- * Shows a screen until its owner calls `exit`; the terminal is then as it was before, also when drawing throws (the
+ * Shows a screen until its owner calls `exit` or `signal` aborts; the terminal is then as it was before, also when drawing throws (the
  * promise rejects) and when a signal ends the process.
  */
 export async function runScreen<T>(options: ScreenOptions<T>): Promise<void> {
-  const { stdin, stdout } = options;
+  const { stdin, stdout, signal } = options;
   requireTerminal(options);
+  let control: TerminalControl | undefined;
+  const stop = (): void => control?.exit();
+  const ready = (made: TerminalControl): void => {
+    control = made;
+    options.onReady(made);
+    if (signal?.aborted === true) stop();
+  };
+  signal?.addEventListener('abort', stop);
   const resized = (): void => options.onResize(stdout.columns, stdout.rows);
   /* Before Ink's own listener, so that the frame it draws on a resize already has the new size. */
   stdout.on('resize', resized);
   try {
-    const element = (
-      <Screen store={options.store} draw={options.draw} onKey={options.onKey} onReady={options.onReady} />
-    );
+    const element = <Screen store={options.store} draw={options.draw} onKey={options.onKey} onReady={ready} />;
     const instance = render(element, {
       stdin,
       stdout,
@@ -44,6 +52,7 @@ export async function runScreen<T>(options: ScreenOptions<T>): Promise<void> {
     });
     await instance.waitUntilExit();
   } finally {
+    signal?.removeEventListener('abort', stop);
     stdout.off('resize', resized);
     stdin.pause();
   }

@@ -53,7 +53,7 @@ export class TraceSession {
         onReady: (control) => (this.#control = control),
         onResize: (columns, rows) => this.#dispatch({ kind: 'resized', columns, rows }),
       });
-      return this.#exitCode;
+      return this.#options.signal?.aborted === true ? exitCodes.interrupted : this.#exitCode;
     } finally {
       for (const stop of this.#stops) stop();
     }

@@ -17,6 +17,8 @@ async function* follow(): AsyncGenerator<TraceEvent> {
   await new Promise(() => setInterval(() => undefined, 60_000));
 }
 
+const terminated = new AbortController();
+process.on('SIGTERM', () => terminated.abort());
 const code = await openLiveScreen({
   title: 'gwctl demo',
   addresses: ['http://127.0.0.1:8080', 'admin http://127.0.0.1:15000'],
@@ -26,5 +28,6 @@ const code = await openLiveScreen({
   env: process.env,
   stdin: process.stdin,
   stdout: process.stdout,
+  signal: terminated.signal,
 });
 process.stdout.write(`left with ${code}\n`, () => process.exit(code));

@@ -55,6 +55,14 @@ describe('the trace viewer in a terminal', () => {
     await terminal.until(() => !terminal.isAlternate, 'the normal screen');
   });
 
+  test('SIGTERM leaves the terminal as it was', async () => {
+    const terminal = trace('plain-200', 'open');
+    await terminal.shows('19 events');
+    terminal.terminate();
+    expect(await terminal.exited).toBe(130);
+    await terminal.until(() => !terminal.isAlternate, 'the normal screen');
+  });
+
   test('filters while typing and escape takes it back', async () => {
     const terminal = trace('plain-200');
     await terminal.shows('stream complete');

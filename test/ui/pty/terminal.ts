@@ -85,6 +85,10 @@ export class TestTerminal {
     });
   }
 
+  terminate(): void {
+    this.#pty.kill('SIGTERM');
+  }
+
   kill(): void {
     try {
       this.#pty.kill('SIGKILL');

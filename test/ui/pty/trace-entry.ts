@@ -33,6 +33,8 @@ if (mode === 'crash') {
   });
 }
 
+const terminated = new AbortController();
+process.on('SIGTERM', () => terminated.abort());
 const code = await openTraceViewer({
   title: 'gateway/web',
   events: stream(),
@@ -40,5 +42,6 @@ const code = await openTraceViewer({
   env: process.env,
   stdin: process.stdin,
   stdout: process.stdout,
+  signal: terminated.signal,
 });
 process.stdout.write(`left with ${code}\n`, () => process.exit(code));
