@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 import { type RunningServer, startEverything } from '../mcp/everything.ts';
@@ -23,7 +23,7 @@ const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
 
 /** Where the gateway has what; ports beside them give every name a prefix. */
-const ports = { alone: 80, both: 81, program: 82, oldProgram: 83, streamable: 84, sse: 85, mixed: 86 };
+const ports = { alone: 80, both: 81, program: 82, oldProgram: 83, streamable: 84, sse: 85, mixed: 86, stateless: 87 };
 type Place = keyof typeof ports;
 const PREFIXED = 10;
 
@@ -55,6 +55,8 @@ beforeAll(async () => {
     bind(port + PREFIXED, 'always', `{name: ${NAME}, ${target}}`),
   ]);
   binds.push(bind(ports.mixed, 'conditional', `{name: new, ${http(alone)}}, {name: old, ${http(streamable)}}`));
+  const lone = `{mcp: {statefulMode: stateless, targets: [{name: new, ${http(alone)}}]}}`;
+  binds.push(`- {port: ${ports.stateless}, listeners: [{routes: [{name: stateless, backends: [${lone}]}]}]}`);
   gateway = await startGateway(`binds:\n${binds.join('\n')}`, { threads: 2 });
 });
 afterAll(async () => {
@@ -76,7 +78,7 @@ function transportOf(place: Place, prefix: number): StreamableHTTPClientTranspor
 async function walked(
   place: Place,
   mode: 'legacy' | 'auto' | 'modern',
-  { ways = plain, prefix = 0, direct = false, only }: Partial<Walk> = {},
+  { ways = plain, prefix = 0, direct = false, older = false, only }: Partial<Walk> = {},
 ): Promise<Transcript> {
   const from = attentive(mode);
   cleanup.add(from.client);
@@ -84,7 +86,8 @@ async function walked(
     place === 'program'
       ? new StdioClientTransport({ command: process.execPath, args: [MODERN], stderr: 'ignore' })
       : new StreamableHTTPClientTransport(new URL(place === 'both' ? servers.both.url : servers.alone.url));
-  await from.client.connect(direct ? itself : transportOf(place, prefix));
+  const sse = new SSEClientTransport(new URL(`http://127.0.0.1:${gateway.port(ports[place])}/sse`));
+  await from.client.connect(direct ? itself : older ? sse : transportOf(place, prefix));
   return settled(await walkModern(from, ways, only));
 }
 
@@ -92,6 +95,8 @@ interface Walk {
   readonly ways: Ways;
   readonly prefix: number;
   readonly direct: boolean;
+  /** Over the older transport. */
+  readonly older: boolean;
   readonly only: readonly string[] | undefined;
 }
 
@@ -150,13 +155,27 @@ describe.each(['alone', 'both'] as const)('at a modern server over HTTP (%s)', (
 });
 
 test('a legacy client meets the same at a server that is modern alone', async () => {
-  const [direct, through, renamed] = await Promise.all([
+  const [direct, through, older, renamed] = await Promise.all([
     walked('alone', 'modern', { direct: true }),
     walked('alone', 'legacy'),
+    walked('alone', 'legacy', { older: true }),
     walked('alone', 'legacy', { ways: by(NAME), prefix: PREFIXED }),
   ]);
   expect(common(through)).toEqual(common(direct));
+  expect(common(older)).toEqual(common(direct));
   expect(common(renamed)).toEqual(common(direct));
+});
+
+test('without sessions a legacy client meets the same but for questions', async () => {
+  const only = ['tools', 'read', 'read nothing', 'prompt', 'complete', 'echo', 'meta', 'refuse', 'headers', 'steps'];
+  const [direct, through] = await Promise.all([
+    walked('alone', 'modern', { direct: true, only }),
+    walked('stateless', 'legacy', { only: [...only, 'ask', 'again'] }),
+  ]);
+  const { ask, again, ...same } = common(through, 'asked');
+  expect(same).toEqual(common(direct, 'asked'));
+  expect(again).toMatchObject({ content: [{ text: 'round 1' }] });
+  expect(ask).toMatchObject({ failed: {} });
 });
 
 test('a legacy client meets the same at a program of both generations', async () => {

@@ -87,7 +87,7 @@ function addTools(server: McpServer): void {
     return { content: [text(`${to}`)] };
   });
   server.registerTool('endless', { inputSchema: z.object({}) }, async (_input, { mcpReq }) => {
-    await report(mcpReq, 1, 2);
+    for (const progress of [1, 2, 3]) await report(mcpReq, progress, 4);
     await new Promise((resolve) => mcpReq.signal.addEventListener('abort', resolve));
     return { content: [] };
   });

@@ -3,6 +3,7 @@ import { withMeta } from '../message/meta.ts';
 import type { RpcMessage, RpcNotification } from '../message/message.ts';
 import { resultFor } from '../message/result-fields.ts';
 import type { CallSink, Calling, TargetFailure } from '../targets/contract.ts';
+import { isMethodNotFound } from './calls/fan-out.ts';
 import { refuse, type ItemCall } from './calls/item.ts';
 import { broken, forwarded, isConnection, targetCall, unfit, unknownItem } from './members.ts';
 import { notificationOut } from './server-requests.ts';
@@ -208,12 +209,23 @@ class Subscription implements Calling {
 
   #ended(part: Part, failure: TargetFailure): void {
     if (this.#done || part.ended) return;
+    const several = this.#item.members.plan.targets.length > 1;
+    if (several && part.accepted === null && isMethodNotFound(failure)) return this.#hasNone(part, failure);
     part.ended = true;
     part.failure = failure;
     if (!part.silent) part.calling?.cancel();
     if (!this.#item.members.plan.failOpen) return this.#fail(failure);
     if (this.#parts.every(({ ended }) => ended)) return this.#finish();
     this.#establish();
+  }
+
+  /** Beside others, a server that knows no subscriptions is one that never tells anything. */
+  #hasNone(part: Part, failure: TargetFailure): void {
+    if (failure.kind === 'http') failure.response?.body.cancel();
+    part.accepted = {};
+    part.ended = true;
+    this.#establish();
+    if (this.#parts.every(({ ended }) => ended)) this.#finish();
   }
 
   /** Nobody is left. */

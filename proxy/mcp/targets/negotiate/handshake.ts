@@ -133,7 +133,8 @@ async function discover(parts: Handshaking): Promise<Peer | TargetFailure> {
   const answer = await patiently(parts, (stop) => ask(connection, request, { ...call, version }, stop));
   if (answer.kind !== 'result') return answer;
   const versions = answer.result['supportedVersions'];
-  if (Array.isArray(versions) && !versions.includes(version))
+  // Some servers have an empty result for whatever they do not know.
+  if (!Array.isArray(versions) || !versions.includes(version))
     return { kind: 'rpc', error: { code: -32022, message: `the target does not speak ${version}` } };
   return { kind: 'peer', era: 'modern', version, told: answer.result };
 }

@@ -45,7 +45,7 @@ export function dropped(failure: TargetFailure): void {
 }
 
 /** What servers of the other generation say to a first message that they do not understand. */
-const STATUSES: ReadonlySet<number> = new Set([400, 404, 405, 406, 501]);
+const STATUSES: ReadonlySet<number> = new Set([400, 404, 405, 406, 415, 422, 501]);
 /** What servers take for faults of their own transport. */
 const SERVER_ERROR = -32000;
 /** Errors that only servers make which speak the modern versions. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/shared/json.ts';
 import type { TargetFailure } from '../../../../proxy/mcp/targets/contract.ts';
-import { answered, ask, call, Client, ScriptedTarget, session, type Script } from './scripted.ts';
+import { answered, ask, call, Client, ScriptedTarget, type Seen, session, type Script } from './scripted.ts';
 
 const unsupported: TargetFailure = { kind: 'unsupported', message: 'no stream' };
 const gone: TargetFailure = { kind: 'broken', message: 'gone' };
@@ -221,5 +221,42 @@ describe('subscriptions/listen', () => {
   test('without a filter is refused', async () => {
     const on = session([new ScriptedTarget('a'), new ScriptedTarget('b')]);
     expect(await answered(on, 'subscriptions/listen', {}, modern)).toMatchObject({ code: -32602 });
+  });
+
+  test.each([
+    ['an error', (seen: Seen) => seen.error(-32601, 'Method not found')],
+    [
+      'a status',
+      (seen: Seen) =>
+        seen.fail({
+          kind: 'http',
+          status: 404,
+          response: null,
+          message: 'no',
+          error: { code: -32601, message: 'Method not found' },
+        }),
+    ],
+  ])('goes on with the others where a target knows no subscriptions, told by %s', async (_what, refuse) => {
+    const notifications = { toolsListChanged: true };
+    const without = new ScriptedTarget('a', refuse);
+    const others = new ScriptedTarget('b', (seen) => {
+      seen.notify('notifications/subscriptions/acknowledged', { notifications });
+      seen.notify('notifications/tools/list_changed');
+    });
+    const { client, calling } = ask(session([without, others]), 'subscriptions/listen', { notifications }, modern);
+    expect(client.messages).toMatchObject([
+      { method: 'notifications/subscriptions/acknowledged', params: { notifications } },
+      { method: 'notifications/tools/list_changed' },
+    ]);
+    calling.cancel();
+    const alone = session([without, new ScriptedTarget('c', refuse)]);
+    const { client: nobody } = ask(alone, 'subscriptions/listen', { notifications }, modern);
+    expect(nobody.messages).toMatchObject([
+      { method: 'notifications/subscriptions/acknowledged', params: { notifications: {} } },
+      { kind: 'result' },
+    ]);
+    // Of a single server the client hears it as it is.
+    const single = await answered(session([without]), 'subscriptions/listen', { notifications }, modern);
+    expect(JSON.stringify(single)).toContain('-32601');
   });
 });

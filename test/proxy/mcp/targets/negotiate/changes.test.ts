@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import type { TargetConnection } from '../../../../../proxy/mcp/targets/contract.ts';
+import { eventually } from '../../../../e2e/clients.ts';
 import { Rig } from '../../../backends/rig.ts';
 import { ManualClock } from '../../../exchange/build.ts';
 import { asked, begun, callOf, initializeParams, modernParams, requestOf } from '../caller.ts';
@@ -182,6 +183,24 @@ describe('a modern client at a legacy target', () => {
     expect(before.map((each) => (each.kind === 'notification' ? each.params?.['data'] : each))).toEqual(levels);
   });
 
+  test('that closes the stream of a call has it cancelled', async () => {
+    const began = Promise.withResolvers<void>();
+    const server = new ScriptedServer(rig, clock, {
+      ...legacy(error(-32601)),
+      'tools/call': (_to, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+        began.resolve();
+      },
+    });
+    const connection = (await server.target()).connect(null);
+    const { calling } = begun(connection, requestOf(5, 'tools/call', modernParams({ name: 'x' })), callOf(MODERN));
+    await began.promise;
+    calling.cancel();
+    await eventually('the target is told', () => server.methods.includes('notifications/cancelled'));
+    const told = server.heard.find(({ method }) => method === 'notifications/cancelled');
+    expect(told).toMatchObject({ params: { requestId: 5 }, headers: { 'mcp-session-id': 's' } });
+  });
+
   test('is told of no tasks, which are of a session', async () => {
     const capabilities = { tasks: { list: {} }, tools: {} };
     const answers = { ...legacy(error(-32601)), initialize: result({ ...told, capabilities }) };
@@ -225,6 +244,25 @@ describe('a legacy client at a modern target', () => {
     ...modern,
     initialize: error(-32022, 400),
     'tools/call': result({ resultType: 'input_required', inputRequests: requests }),
+  });
+
+  test('that cancels a call has its stream closed', async () => {
+    const began = Promise.withResolvers<void>();
+    const closed = Promise.withResolvers<void>();
+    const server = new ScriptedServer(rig, clock, {
+      ...modern,
+      'tools/call': (_to, response) => {
+        response.on('close', () => closed.resolve());
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+        began.resolve();
+      },
+    });
+    const connection = (await server.target()).connect(null);
+    await asked(connection, initialize, callOf(null));
+    const { calling } = begun(connection, requestOf(5, 'tools/call', { name: 'x' }), callOf(LEGACY));
+    await began.promise;
+    calling.cancel();
+    await closed.promise;
   });
 
   test('is given an id with an address that people are sent to', async () => {

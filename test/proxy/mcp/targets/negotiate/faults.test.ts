@@ -42,6 +42,8 @@ describe('which generation a target speaks', () => {
     ['a version that it does not have', error(-32022, 400)],
     ['a session that is missing', error(-32000, 400)],
     ['a page that is missing', (_to: Heard, response: ServerResponse) => void response.writeHead(404).end('no')],
+    ['a body that it does not take', (_to: Heard, response: ServerResponse) => void response.writeHead(422).end('no')],
+    ['an answer without versions', result({})],
     ['a version in its answer', result({ supportedVersions: ['2099-01-01'], capabilities: {} })],
   ])('is told by %s', async (_what, refusal) => {
     const at = await target({
