@@ -22,7 +22,9 @@ export interface Handshake extends Members {
 /** Requests that are for the gateway as a whole: one answer of all targets. */
 export function callEverybody(session: Handshake, item: ItemCall, route: Route | undefined): Calling {
   const { naming } = session.plan;
-  const single = naming.targets.length === 1;
+  // A target that knows it may read names in it that rules say something about.
+  const ruled = route === undefined && session.plan.rules.allows !== null;
+  const single = naming.targets.length === 1 && !ruled;
   if (single && (route?.kind !== 'list' || !naming.addresses)) return callOnly(session, item, route);
   const fan = new FanOut(item);
   merge(session, fan, route).catch((error: unknown) => fan.fail(fault(error)));
