@@ -12,7 +12,7 @@ export function explainParseError(thrown: unknown, command: Command.Loadable, bi
   const flags = listOf(thrown, 'flags');
   if (flags !== undefined) return unknownFlag(flags, command, usage);
   const args = listOf(thrown, 'args');
-  if (args !== undefined && 'showHelp' in thrown) return unexpectedWords(args, thrown, usage);
+  if (args !== undefined && 'showHelp' in thrown) return unexpectedWords(args, thrown, { usage, command });
   return usageError(cleanMessage(thrown.message), `${usage} -h`);
 }
 
@@ -22,10 +22,17 @@ function unknownFlag(flags: readonly unknown[], command: Command.Loadable, usage
   return usageError(`unknown flag ${typed}`, similar === undefined ? `${usage} -h` : `${usage} ${similar}`);
 }
 
-function unexpectedWords(args: readonly unknown[], thrown: Errors.CLIError, usage: string): GwError {
+function unexpectedWords(
+  args: readonly unknown[],
+  thrown: Errors.CLIError,
+  { usage, command }: { readonly usage: string; readonly command: Command.Loadable },
+): GwError {
   // Missing arguments come as objects, unexpected ones as texts.
   if (typeof args[0] !== 'string') return usageError(cleanMessage(thrown.message), `${usage} -h`);
-  return usageError(`unexpected argument ${args.map((arg) => `"${String(arg)}"`).join(' ')}`, `${usage} -h`);
+  const message = `unexpected argument ${args.map((arg) => `"${String(arg)}"`).join(' ')}`;
+  // A configuration is named with a flag, which a newcomer does not expect.
+  const isFile = command.flags['file']?.char === 'f' && /\.(ya?ml|json)$/.test(args[0]);
+  return usageError(message, isFile ? `${usage} -f ${args[0]}` : `${usage} -h`);
 }
 
 /** Every spelling of every flag of the command, with dashes. */
@@ -54,6 +61,7 @@ function cleanMessage(message: string): string {
     .replace(/\nSee more help with --help/g, '')
     .replace(/^Parsing --\S+\s+/, '')
     .replace(/^The following errors? occurred:\s*/, '')
+    .replace(/\n+Note: --[\s\S]* allows? multiple values\.[\s\S]*$/, '')
     .trim();
   return text.charAt(0).toLowerCase() + text.slice(1);
 }

@@ -41,6 +41,8 @@ describe('wrong usage', () => {
     [['config', 'all', 'gateway/x', '-n', 'ns'], 'not available in this version', ''],
     [['config', 'all', '-n', 'ns'], '--namespace needs a RESOURCE', ''],
     [['config', 'all', 'a', 'b'], 'unexpected argument "b"', ''],
+    [['lint', 'gateway.yaml'], 'unexpected argument "gateway.yaml"', 'gwctl lint -f gateway.yaml'],
+    [['mcp', 'call', '--local'], 'as `gwctl mcp tools` has it.\nTry this: gwctl mcp call -h', ''],
     [['config', 'all', '--address', 'a b'], '"a b" is not an address', ''],
     [['config', 'all', '--', 'x'], 'takes nothing behind --', ''],
     [['--color', 'never', 'config', 'all'], 'the command comes first', ''],
