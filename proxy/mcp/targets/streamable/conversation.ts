@@ -64,6 +64,8 @@ export class Conversation {
   }
 
   post(message: RpcMessage, call: TargetCall, lasting = false): HttpCalling {
+    // Where the modern versions are spoken now, there was a session before the server was replaced.
+    if (isModern(call)) this.#session = undefined;
     const headers = this.#headers(call, message);
     headers.set('accept', 'application/json, text/event-stream');
     headers.set('content-type', 'application/json');

@@ -151,7 +151,14 @@ describe('a legacy target that has become a modern one', () => {
           : error(-32022, status)(to, response),
     };
     expect(await names(connection)).toEqual([{ name: 'new' }]);
-    expect(server.heard.at(-1)?.params).toMatchObject({ _meta: { [LEVEL]: 'info' } });
+    const last = server.heard.at(-1);
+    expect(last?.params).toMatchObject({ _meta: { [LEVEL]: 'info' } });
+    // Such servers have no sessions, and refuse ids of them.
+    expect(last?.headers).not.toHaveProperty('mcp-session-id');
+    server.answers = { ...server.answers, 'prompts/list': error(-32601, 404) };
+    expect((await asked(connection, requestOf(4, 'prompts/list'), callOf(LEGACY))).error).toMatchObject({
+      code: -32601,
+    });
   });
 });
 
