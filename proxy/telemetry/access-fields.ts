@@ -4,6 +4,7 @@ import type { LlmFacts } from '../exchange/llm-facts.ts';
 import type { Reason } from '../exchange/refusal.ts';
 import { AGENT_FIELDS } from './agent-fields.ts';
 import { MCP_FIELDS } from './mcp-fields.ts';
+import { short } from './short.ts';
 import { MODEL_FIELDS } from './model-fields.ts';
 
 /** What the access log tells of one request (or one proxied TCP connection); absent values are left out of the line. */
@@ -78,7 +79,7 @@ const BEFORE_MODELS: readonly AccessField[] = [
 
 const AFTER_MODELS: readonly AccessField[] = [
   ['retry.attempt', (record) => (record.retryAttempt === 0 ? undefined : record.retryAttempt)],
-  ['error', (record) => record.error],
+  ['error', (record) => short(record.error)],
   ['reason', (record) => (record.reason === 'Upstream' ? undefined : record.reason)],
   ['duration', (record) => `${Math.round(record.durationMs)}ms`],
 ];

@@ -1,6 +1,7 @@
 import type { McpFacts } from '../exchange/mcp-facts.ts';
 import type { AccessField, FieldValue } from './access-fields.ts';
 import { sessionDigest } from './session-digest.ts';
+import { short } from './short.ts';
 
 /** Of messages to MCP servers, in the order of the line. */
 export const MCP_FIELDS: readonly AccessField[] = [
@@ -30,7 +31,7 @@ export function resourceType({ item, methodName }: McpFacts): string {
 }
 
 function of(key: string, read: (facts: McpFacts) => FieldValue): AccessField {
-  return [key, ({ mcp }) => (mcp === undefined ? undefined : read(mcp))];
+  return [key, ({ mcp }) => (mcp === undefined ? undefined : short(read(mcp)))];
 }
 
 function fieldOf(value: unknown): FieldValue {

@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 
 import { afterEach, expect, test } from '@jest/globals';
 
+import { eventually } from './clients.ts';
 import { Cleanup, startGateway } from './gateway.ts';
+import { post } from './mcp-raw.ts';
 
 const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
@@ -68,3 +70,23 @@ const _meta = {
   'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
   'io.modelcontextprotocol/clientCapabilities': {},
 };
+
+test('names that are as long as messages are short in the log', async () => {
+  const port = await server();
+  const target = (name: string): string => `{name: ${name}, mcp: {host: "http://127.0.0.1:${port}/mcp"}}`;
+  const gateway = cleanup.add(
+    await startGateway(
+      `gateways: {default: {port: 80}}\nmcp: {targets: [${target('one')}, ${target('two')}], statefulMode: stateless}\n`,
+    ),
+  );
+  const long = 'x'.repeat(1_000_000);
+  for (const [method, params] of [
+    ['tools/call', { name: long }],
+    ['tools/call', { name: `one_${long}` }],
+    ['resources/read', { uri: `one+file:///${long}` }],
+    [long, {}],
+  ] as const)
+    expect((await post(gateway.port(80), { id: 1, method, params })).messages).toMatchObject([{ id: 1 }]);
+  await eventually('all are told', () => gateway.log.filter((line) => line.includes('protocol=mcp')).length === 4);
+  for (const line of gateway.log) expect(line.length).toBeLessThan(5000);
+});

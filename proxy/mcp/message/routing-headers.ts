@@ -81,8 +81,14 @@ export function setRoutingHeaders(headers: Headers, message: RpcMessage): void {
     headers.remove(NAME_HEADER);
     return;
   }
-  headers.set(METHOD_HEADER, encodeHeaderValue(message.method));
-  const item = itemNameOf(message.method, message.params);
-  if (typeof item === 'string') headers.set(NAME_HEADER, encodeHeaderValue(item));
-  else headers.remove(NAME_HEADER);
+  repeat(headers, METHOD_HEADER, message.method);
+  repeat(headers, NAME_HEADER, itemNameOf(message.method, message.params));
+}
+
+/** Servers break off where a head is longer than 8 or 16 KiB; what a missing header means, they can say. */
+const MOST_CHARACTERS = 4096;
+
+function repeat(headers: Headers, name: string, value: string | null | undefined): void {
+  if (typeof value === 'string' && value.length <= MOST_CHARACTERS) headers.set(name, encodeHeaderValue(value));
+  else headers.remove(name);
 }
