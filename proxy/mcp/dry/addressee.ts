@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../src/shared/json.ts';
+import { references } from '../federation/calls/item.ts';
 import { denied, unfit, unknownItem } from '../federation/members.ts';
 import type { Plan } from '../federation/plan.ts';
 import { routeOf } from '../federation/route.ts';
@@ -32,7 +33,7 @@ export function addresseeOf(plan: Plan, message: RpcRequest, call: ClientCall): 
     case 'reference':
       return ofReference(plan, method, params, call);
     case undefined:
-      return plan.targets.length === 1
+      return plan.targets.length === 1 && plan.rules.allows === null
         ? all(plan, `${method} is nothing that the gateway knows: the only target may`)
         : nobody(denied({ code: rpcCodes.methodNotFound, message: `Method not found: ${method}` }, 'MCP'));
     default:
@@ -47,7 +48,9 @@ export function addresseeOf(plan: Plan, message: RpcRequest, call: ClientCall): 
 function ofReference(plan: Plan, method: string, params: JsonObject, call: ClientCall): Addressee {
   const { ref } = params;
   if (!isJsonObject(ref)) return nobody(unfit('params.ref is missing'));
-  const [kind, key] = ref['type'] === 'ref/prompt' ? (['prompt', 'name'] as const) : (['resource', 'uri'] as const);
+  const known = typeof ref['type'] === 'string' ? references.get(ref['type']) : undefined;
+  if (known === undefined) return nobody(unfit('params.ref.type is none'));
+  const [kind, key] = known;
   const name = ref[key];
   return typeof name === 'string'
     ? ofItem(plan, method, { kind, name }, call)

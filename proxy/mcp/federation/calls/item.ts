@@ -40,8 +40,8 @@ export function callItem(item: ItemCall, route: ItemRoute): Calling {
   return callSubject(item, subject, route.guarded);
 }
 
-/** What a reference of another kind is about, its target alone would know. */
-const references: ReadonlyMap<string, readonly [McpItem['kind'], 'name' | 'uri']> = new Map([
+/** What `completion/complete` may be about, by the type of its `ref`. What a reference of another kind is about, its target alone would know. */
+export const references: ReadonlyMap<string, readonly [McpItem['kind'], 'name' | 'uri']> = new Map([
   ['ref/prompt', ['prompt', 'name']],
   ['ref/resource', ['resource', 'uri']],
 ]);
