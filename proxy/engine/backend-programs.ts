@@ -14,11 +14,17 @@ import type { ResolvedBackend } from '../backends/resolved.ts';
 import type { ModelRouter } from '../llm/models/router.ts';
 import { McpRecords } from '../mcp/records/records.ts';
 import type { PolicyDeps } from '../policy/contract.ts';
-import { type BackendScope, type Effective, effectiveBackendPolicies } from '../policy/effective.ts';
+import {
+  type BackendScope,
+  type Effective,
+  effectiveBackendPolicies,
+  effectiveMirrorPolicies,
+} from '../policy/effective.ts';
 import {
   type BackendPipeline,
   type BackendPlace,
   compileBackendPipeline,
+  compileMirrorPipeline,
   type GatewayPipeline,
   type RoutePipeline,
 } from '../policy/pipeline.ts';
@@ -26,7 +32,6 @@ import type { MirrorPlan } from '../policy/request-mirror/compile.ts';
 import type { RouteSeries } from '../telemetry/thread-metrics.ts';
 import type { LlmBackend } from './llm-backend.ts';
 import type { McpBackend, McpThread } from './mcp-backend.ts';
-import { agentAddress } from './mirror-address.ts';
 import { BackendProgram, type MirrorProgram } from './program.ts';
 
 export interface BackendProgramsOptions {
@@ -108,14 +113,14 @@ export class BackendPrograms {
   }
 
   mirrors(plans: readonly MirrorPlan[]): readonly MirrorProgram[] {
-    const { backends, policies: deps } = this.#options;
+    const { config, backends, policies } = this.#options;
     return plans.map((plan) => {
       const { backend } = plan;
-      const policies = backend.kind === 'reference' ? (backends.named(backend.backend)?.policies ?? {}) : {};
-      const resolved = backends.resolve(backend, policies);
-      const { agent } = resolved;
-      const address = agent === undefined ? null : agentAddress(agent, policies, deps);
-      return { plan, resolved, address };
+      const named = backend.kind === 'reference' ? backends.named(backend.backend) : undefined;
+      const service = backend.kind === 'service' ? backend : undefined;
+      const own = effectiveMirrorPolicies(config, { named, service });
+      const resolved = backends.resolve(backend, own.values);
+      return { plan, resolved, pipeline: compileMirrorPipeline(own, resolved, policies) };
     });
   }
 

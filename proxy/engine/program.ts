@@ -1,8 +1,7 @@
 import type { HttpRoute, RouteBackend } from '../../src/config/ir/index.ts';
 import type { ResolvedBackend } from '../backends/resolved.ts';
-import type { BackendPipeline, RoutePipeline } from '../policy/pipeline.ts';
+import type { BackendPipeline, MirrorPipeline, RoutePipeline } from '../policy/pipeline.ts';
 import type { MirrorPlan } from '../policy/request-mirror/compile.ts';
-import type { Authorize } from '../policy/service-credentials.ts';
 import type { NamedResponseStep } from '../policy/run.ts';
 import type { GenAiSeries } from '../telemetry/gen-ai-series.ts';
 import type { BackendSeries, RouteSeries } from '../telemetry/thread-metrics.ts';
@@ -14,8 +13,8 @@ import type { LlmBackend } from './llm-backend.ts';
 export interface MirrorProgram {
   readonly plan: MirrorPlan;
   readonly resolved: ResolvedBackend;
-  /** Makes of a copy what an agent of AWS takes: its path, and a signature. Null for other backends. */
-  readonly address: Authorize | null;
+  /** What a copy meets: the policies of its backend. */
+  readonly pipeline: MirrorPipeline;
 }
 
 /** Everything that was compiled for one chain of routes under one listener. */

@@ -136,6 +136,25 @@ export function effectiveBackendPolicies(config: Policies, scope: BackendScope):
   return mergeLevels<BackendPolicies>(levels, backendPolicies);
 }
 
+/** Policies of a backend that no route sends to, least specific first: what targets it, or one port of it, and its own. */
+export function effectiveMirrorPolicies(
+  config: Policies,
+  { named, service }: Pick<BackendScope, 'named' | 'service'>,
+): Effective<BackendPolicies> {
+  const targeted = (fits: (target: TargetedPolicy['target']) => boolean): Layer<BackendPolicies>[] =>
+    config.policies
+      .filter(({ phase, target }) => phase === 'route' && fits(target))
+      .map((policy) => ({ values: backendOf(policy), source: policySource(policy) }));
+  const levels = [
+    targeted(
+      (target) => (named !== undefined && backendFits(target, named)) || serviceLevel(target, service) === 'backend',
+    ),
+    targeted((target) => serviceLevel(target, service) === 'section'),
+    named === undefined ? [] : [{ values: named.policies, source: `backend ${named.backend.key}` }],
+  ];
+  return mergeLevels<BackendPolicies>(levels, backendPolicies);
+}
+
 /** As the configuration calls it: services of language models are providers, servers of MCP are targets. */
 function kindOf({ defaults }: Member): 'provider' | 'target' {
   return defaults === undefined ? 'provider' : 'target';

@@ -308,8 +308,7 @@ export function compileBackendPipeline(
     unhealthy: optional(values.health?.unhealthyExpression, 'health unhealthyExpression'),
   };
   const request = [
-    ...backendRequestOrder.flatMap((line) => line(effective, deps) ?? []),
-    ...(agent === undefined ? [] : [agentPath(agent, deps)]),
+    ...requestSteps(effective, agent, deps),
     ...callOrder.flatMap((line) => line(effective, deps) ?? []),
   ];
   return {
@@ -323,6 +322,42 @@ export function compileBackendPipeline(
     mirrors: mirrorPlans(values.requestMirror, sources.requestMirror ?? ''),
     hostRewrite: settledHost(values.requestHeaderModifier) === null ? route.hostRewrite : 'off',
   };
+}
+
+/** What was compiled for a backend that copies of requests go to. */
+export interface MirrorPipeline {
+  readonly request: readonly NamedStep[];
+  /** As in `BackendPipeline`. */
+  readonly sign: Apply | null;
+  readonly callTimeoutMs: number | null;
+  /** A policy has decided on the authority: it stays as it is. */
+  readonly keepsAuthority: boolean;
+}
+
+/** Compiles the policies that a copy meets, which are those of its backend alone. Throws `GW_POLICY_INVALID`. */
+export function compileMirrorPipeline(
+  own: Effective<BackendPolicies>,
+  { host, agent }: Pick<BackendPlace, 'host' | 'agent'>,
+  engine: PolicyDeps,
+): MirrorPipeline {
+  const effective = agent === undefined ? own : { ...own, values: agentCorePolicies(own.values, agent) };
+  const { values } = effective;
+  const deps = { ...engine, backendHost: configuredHost({}, values, host) };
+  return {
+    request: requestSteps(effective, agent, deps),
+    sign: backendSign(effective, deps),
+    callTimeoutMs: values.http?.requestTimeoutMs ?? null,
+    keepsAuthority: settledHost(values.requestHeaderModifier) !== null,
+  };
+}
+
+function requestSteps(
+  effective: Effective<BackendPolicies>,
+  agent: AgentCoreBackend | undefined,
+  deps: PolicyDeps,
+): readonly NamedStep[] {
+  const steps = backendRequestOrder.flatMap((line) => line(effective, deps) ?? []);
+  return agent === undefined ? steps : [...steps, agentPath(agent, deps)];
 }
 
 /** Whatever a client or a policy asks for, the agent has one path. */

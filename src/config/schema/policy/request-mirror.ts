@@ -25,7 +25,10 @@ export const requestMirrors = z
   .union([requestMirror, z.array(requestMirror).min(1).max(16)], {
     error: () => 'expected a mirror, or a list of mirrors',
   })
-  .transform((mirrors) => (Array.isArray(mirrors) ? mirrors : [mirrors]));
+  .transform((mirrors) => (Array.isArray(mirrors) ? mirrors : [mirrors]))
+  .describe(
+    'Sends a copy of the request, as the policies of the route have left it, to another backend. It meets the policies of that backend (credentials, TLS, changes of headers, rules) as if a route sent it there, and its answer is dropped. A copy that a rule refuses, or that has no credentials, is not sent: scope `mirror` of the log tells.',
+  );
 
 export type SimpleRefSpec = z.output<typeof simpleRef>;
 export type RequestMirrorSpec = z.output<typeof requestMirror>;
