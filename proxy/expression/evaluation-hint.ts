@@ -4,6 +4,7 @@ import { partsOf, type Expr } from '../../src/cel/syntax/ast.ts';
 import type { CelError } from '../../src/cel/value/value.ts';
 import { nearest } from '../../src/shared/nearest.ts';
 import type { EvalContext } from './contract.ts';
+import { unknownField } from './unknown-field.ts';
 
 interface Surroundings extends CompileOptions<EvalContext> {
   readonly context: EvalContext;
@@ -27,11 +28,12 @@ export function hintFor(error: CelError, program: Program<EvalContext>, around: 
       ? 'there is no request: give one behind -- or with --request'
       : `${name} is null here: --vars '{"${name}": {…}}' gives it a value`;
   }
-  const { fields } = variable;
-  const field = program.mentions.find((mention) => mention.variable === name)?.path[0];
-  if (fields === undefined || field === undefined || fields.includes(field)) return null;
+  const read = program.mentions.find((mention) => mention.variable === name)?.path ?? [];
+  const unknown = unknownField(name, variable, read);
+  if (unknown === null) return null;
+  const { owner, field, fields } = unknown;
   const meant = nearest(field, fields);
-  return meant === undefined ? `${name} has ${fields.join(', ')}` : `did you mean ${name}.${meant}?`;
+  return meant === undefined ? `${owner} has ${fields.join(', ')}` : `did you mean ${owner}.${meant}?`;
 }
 
 /** The name that an expression begins with at a place. */

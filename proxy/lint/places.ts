@@ -1,4 +1,7 @@
+import type { AuthorizationRule } from '../../src/config/ir/index.ts';
 import { isMap, under, type Path } from './walk.ts';
+
+export type RulesPolicy = 'authorization' | 'mcpAuthorization';
 
 /** Where the resource is written that a policy or rule names as its source; null when it is not found. */
 export function placeOfSource(raw: unknown, source: string): Path | null {
@@ -38,4 +41,20 @@ export function sourceOfRoute(route: unknown, at: number): string | null {
 
 export function startsWith(path: Path, prefix: Path): boolean {
   return prefix.every((part, at) => path[at] === part);
+}
+
+/** Where a rule stands; within what it came from, where there are several like it. */
+export function placeOfRule(raw: unknown, policy: RulesPolicy, rule: AuthorizationRule): Path | undefined {
+  const places = [...under(raw, 'rules')].flatMap(({ path, value }): Path[] => {
+    if (!Array.isArray(value) || path.at(-2) !== policy) return [];
+    const index = value.findIndex((each: unknown) => expressionOf(each, rule.mode) === rule.expression);
+    return index === -1 ? [] : [[...path, index]];
+  });
+  const within = rule.source === undefined ? null : placeOfSource(raw, rule.source);
+  return places.find((each) => within !== null && startsWith(each, within)) ?? places[0];
+}
+
+function expressionOf(rule: unknown, mode: AuthorizationRule['mode']): unknown {
+  if (typeof rule === 'string') return mode === 'allow' ? rule : undefined;
+  return isMap(rule) ? rule[mode] : undefined;
 }

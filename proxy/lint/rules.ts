@@ -1,6 +1,7 @@
 import type { LintRule } from './finding.ts';
 import { adminOpen } from './rules/admin-open.ts';
 import { closedRegistration } from './rules/closed-registration.ts';
+import { commandWithArguments } from './rules/command-with-arguments.ts';
 import { corsWildcard } from './rules/cors-wildcard.ts';
 import { disarmedDeny } from './rules/disarmed-deny.ts';
 import { idleMcpPolicy } from './rules/idle-mcp-policy.ts';
@@ -9,6 +10,7 @@ import { neverTrue } from './rules/never-true.ts';
 import { openDoor } from './rules/open-door.ts';
 import { openProxy } from './rules/open-proxy.ts';
 import { plainSecret } from './rules/plain-secret.ts';
+import { prefixedName } from './rules/prefixed-name.ts';
 import { shadowedRoute } from './rules/shadowed-route.ts';
 import { unattachedPolicy } from './rules/unattached-policy.ts';
 import { unreachableMetadata } from './rules/unreachable-metadata.ts';
@@ -34,6 +36,8 @@ export const lintRules: readonly LintRule[] = [
   unattachedPolicy,
   idleTokenLimit,
   idleMcpPolicy,
+  prefixedName,
+  commandWithArguments,
   unreachableMetadata,
   closedRegistration,
   unguardedStream,

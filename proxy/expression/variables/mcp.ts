@@ -42,6 +42,7 @@ export const mcpVariable: Variable<EvalContext> = view(
       const read = Object.hasOwn(fields, second.name) ? fields[second.name] : undefined;
       return read === undefined ? undefined : of(kind, read);
     },
+    inner: Object.fromEntries(Array.from(kinds, ([name, { fields }]) => [name, Object.keys(fields)])),
   },
 );
 

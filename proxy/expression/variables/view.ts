@@ -11,15 +11,18 @@ export interface ViewOptions {
   readonly present: (context: EvalContext) => boolean;
   /** Reads two segments at once. */
   readonly deep?: (segments: readonly [Segment, Segment]) => Reader | undefined;
+  /** Names of what stands in its fields, where they are always the same. */
+  readonly inner?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A variable with a fixed set of fields, each read when it is asked for. */
-export function view(fields: Readers, { present, deep }: ViewOptions): Variable<EvalContext> {
+export function view(fields: Readers, { present, deep, inner = {} }: ViewOptions): Variable<EvalContext> {
   const guarded = (read: Reader): Reader => {
     return (context) => (present(context) ? read(context) : undefined);
   };
   return {
     fields: Object.keys(fields),
+    inner,
     read: (context) => (present(context) ? new ViewMap(fields, context) : null),
     path: ([first, second]) => {
       if (first === undefined) return undefined;

@@ -4,6 +4,7 @@ import { Program } from '../../../src/cel/program.ts';
 import { nearest } from '../../../src/shared/nearest.ts';
 import type { EvalContext } from '../../expression/contract.ts';
 import { environmentOf } from '../../expression/expressions.ts';
+import { unknownField } from '../../expression/unknown-field.ts';
 import type { Found, LintRule } from '../finding.ts';
 
 /** A name in an expression that nobody knows: the language tells it only when the expression is evaluated. */
@@ -22,7 +23,7 @@ export const unknownName: LintRule = {
           ? { message: `there is no variable \`${name}\``, hint: meaning(name, environment.host.variables) }
           : { message, hint: functions.includes(name) ? OTHER_ARGUMENTS : meaning(name, functions) },
       );
-      const fields = program.mentions.flatMap((mention) => unknownField(mention, environment.host));
+      const fields = program.mentions.flatMap((mention) => toldField(mention, environment.host));
       return [...unresolved, ...fields].map((found) => ({ path, ...found }));
     });
   },
@@ -44,8 +45,9 @@ function compiled(source: string, environment: ReturnType<typeof environmentOf>)
   }
 }
 
-function unknownField({ variable, path: [field] }: Mention, host: Host<EvalContext>) {
-  const fields = host.variable(variable)?.fields;
-  if (fields === undefined || field === undefined || fields.includes(field)) return [];
-  return [{ message: `\`${variable}\` has no \`${field}\``, hint: meaning(field, fields) }];
+function toldField({ variable, path }: Mention, host: Host<EvalContext>) {
+  const unknown = unknownField(variable, host.variable(variable) ?? {}, path);
+  if (unknown === null) return [];
+  const { owner, field, fields } = unknown;
+  return [{ message: `\`${owner}\` has no \`${field}\``, hint: meaning(field, fields) }];
 }

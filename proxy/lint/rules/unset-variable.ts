@@ -10,8 +10,7 @@ import type {
 import { effectiveBackendPolicies, effectiveGatewayPolicies, effectiveRoutePolicies } from '../../policy/effective.ts';
 import type { Found, LintRule, LintSubject } from '../finding.ts';
 import { treeOf, variablesOf } from '../expression-tree.ts';
-import { placeOfSource, startsWith } from '../places.ts';
-import { isMap, under, type Path } from '../walk.ts';
+import { placeOfRule, type RulesPolicy } from '../places.ts';
 import { neverTrueWithout } from '../without-variable.ts';
 
 /** Which policies set a variable that rules of authorization may read; `mcpAuthorization` brings what it is about itself. */
@@ -24,8 +23,6 @@ const SETTERS: Readonly<Record<string, readonly string[]>> = {
   mcpGuardrails: [],
 };
 const ITEM_SETTERS: typeof SETTERS = { ...SETTERS, mcp: ['mcpAuthorization'], mcpGuardrails: ['mcpGuardrails'] };
-
-type RulesPolicy = 'authorization' | 'mcpAuthorization';
 
 /** An authorization that reads what no policy in its set provides: it denies everybody, or nobody. */
 export const unsetVariable: LintRule = {
@@ -114,13 +111,7 @@ function toldOf({ raw }: LintSubject, { policy, rule, variable, effect }: Miss, 
   const shown = where.length > 3 ? `${where.slice(0, 3).join(', ')} and ${where.length - 3} more` : where.join(', ');
   const message = `\`${variable}\` is read, and nothing provides it on ${shown}: ${effect}`;
   const hint = hintFor(policy, variable);
-  const places = [...under(raw, 'rules')].flatMap(({ path, value }): Path[] => {
-    if (!Array.isArray(value) || path.at(-2) !== policy) return [];
-    const index = value.findIndex((each: unknown) => expressionOf(each, rule.mode) === rule.expression);
-    return index === -1 ? [] : [[...path, index]];
-  });
-  const within = rule.source === undefined ? null : placeOfSource(raw, rule.source);
-  const path = places.find((each) => within !== null && startsWith(each, within)) ?? places[0];
+  const path = placeOfRule(raw, policy, rule);
   return path === undefined ? [] : [{ path, message, hint }];
 }
 
@@ -129,9 +120,4 @@ function hintFor(policy: RulesPolicy, variable: string): string {
     return 'write the rule under `mcpAuthorization`: it decides once the message is known';
   const setter = ITEM_SETTERS[variable]?.[0] ?? variable;
   return `add \`${setter}\` to the same gateway or route, or leave the rule out`;
-}
-
-function expressionOf(rule: unknown, mode: AuthorizationRule['mode']): unknown {
-  if (typeof rule === 'string') return mode === 'allow' ? rule : undefined;
-  return isMap(rule) ? rule[mode] : undefined;
 }

@@ -19,6 +19,8 @@ export interface Variable<C> {
   read(over: C): Value;
   /** Names of what it has, when they are always the same. */
   readonly fields?: readonly string[];
+  /** The same of what stands in its fields, by the name of the field. */
+  readonly inner?: Readonly<Record<string, readonly string[]>>;
   path?(segments: readonly Segment[]): PathReader<C> | undefined;
 }
 

@@ -79,7 +79,9 @@ export const routePolicyShape = {
   requestRedirect: requestRedirect.optional(),
   mcpAuthorization: authorization
     .optional()
-    .describe('Rules about tools, prompts, resources and tasks of MCP servers.'),
+    .describe(
+      'Rules about tools, prompts, resources and tasks of MCP servers, by the names that the servers themselves give: without the prefix that clients may see.',
+    ),
   mcpAuthentication: mcpAuthentication.optional(),
   mcpGuardrails: guardrails.optional(),
   a2a: a2a.optional(),
@@ -117,7 +119,9 @@ export const backendPolicyShape = {
   authorization: authorization.optional(),
   mcpAuthorization: authorization
     .optional()
-    .describe('Rules about tools, prompts, resources and tasks of MCP servers.'),
+    .describe(
+      'Rules about tools, prompts, resources and tasks of MCP servers, by the names that the servers themselves give: without the prefix that clients may see.',
+    ),
   mcpGuardrails: guardrails.optional(),
   a2a: a2a.optional(),
   inferenceRouting: notBuilt(inferenceRouting, 'the policy `inferenceRouting`'),

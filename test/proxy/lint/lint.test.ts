@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
@@ -50,6 +52,11 @@ routes:
     ['math.abz(1)', ['did you mean `math.abs`?']],
     ['soruce.port > 1 || source.prot > 1u', ['did you mean `source`?', 'did you mean `port`?']],
     ['"a".startsWith("a", 1)', ['give it what docs/cel.md says that it takes']],
+    [
+      'mcp.tool.nam == "a" || mcp.tol.name == "b" || has(mcp.task.arguments.x)',
+      ['did you mean `name`?', 'did you mean `tool`?', 'correct the name; docs/cel.md lists all of them'],
+    ],
+    ['mcp.tool.arguments.any.thing == 1 && has(mcp.tool.error.code) && mcp.resource.target == "a"', []],
     ['wholly_unknown == 1', ['correct the name; docs/cel.md lists all of them']],
   ])('names in %s that nobody knows', async (rule, hints) => {
     const text = `config: {customFunctions: 'isInner() { true }'}
@@ -180,6 +187,71 @@ mcp:
     expect(found.codes).toEqual(message === null ? [] : ['GW_LINT_UNSET_VARIABLE']);
     expect(found.text).toContain(message ?? '');
     expect(found.text).toContain(hint);
+  });
+
+  const TWO = '{name: files, mcp: {host: "http://127.0.0.1:1"}}, {name: web, mcp: {host: "http://127.0.0.1:2"}}';
+  const ONE = '{name: files, mcp: {host: "http://127.0.0.1:1"}}';
+
+  test.each([
+    ['mcp.tool.name == "files_read"', TWO, '', 'read'],
+    ['"web_fetch" != mcp.prompt.name', TWO, '', 'fetch'],
+    ['mcp.tool.target == "files" && mcp["tool"]["name"] in ["other", "files_read_it"]', TWO, '', 'read_it'],
+    ['mcp.tool.name.startsWith("files_re")', TWO, '', 're'],
+    ['mcp.tool.name == "files_read"', ONE, 'prefixMode: always, ', 'read'],
+    ['mcp.tool.name == "files_read"', ONE, '', null],
+    ['mcp.tool.name == "files_read"', TWO, 'prefixMode: never, ', null],
+    ['mcp.tool.name == "read_file" || mcp.tool.name in ["other_read"]', TWO, '', null],
+    ['mcp.resource.name == "files_read" || mcp.tool.target == "files_"', TWO, '', null],
+  ])('finds names with the prefix that clients see: %s', async (rule, targets, mode, own) => {
+    const { text, codes } = await findingsOf(`
+mcp: {port: 3000, ${mode}targets: [${targets}], policies: {mcpAuthorization: {rules: [${JSON.stringify(rule)}]}}}
+`);
+    expect(codes).toEqual(own === null ? [] : ['GW_LINT_MCP_PREFIXED_NAME']);
+    expect(text).toContain(own === null ? '' : `write "${own}"`);
+    expect(text).toContain(own === null ? '' : "rules see the server's own name");
+  });
+
+  test('finds names with a prefix in the rules of a route, and of a backend that several routes name', async () => {
+    const rules = (mode: string) => `mcpAuthorization: {rules: [{${mode}: 'mcp.tool.name == "files_read"'}]}`;
+    const found = await findingsOf(`
+gateways: {default: {port: 80}}
+backends:
+- {name: both, mcp: {targets: [${TWO}]}}
+- {name: ruled, mcp: {targets: [${TWO}]}, policies: {${rules('deny')}}}
+routes:
+- {name: a, matches: [{path: {exact: /a}}], backends: [{backend: both}], policies: {${rules('require')}}}
+- {name: b, matches: [{path: {exact: /b}}], backends: [{backend: ruled}]}
+- {name: c, matches: [{path: {exact: /c}}], backends: [{backend: ruled}]}
+`);
+    expect(found.codes).toEqual(['GW_LINT_MCP_PREFIXED_NAME', 'GW_LINT_MCP_PREFIXED_NAME']);
+    expect(found.text).toMatch(/config\.yaml:5:.*\n(.*\n)+config\.yaml:7:/);
+  });
+
+  test.each([
+    ['npx -y server', true],
+    ['  npx --token=secret ', true],
+    ['npx', false],
+    ['/no/such/program', false],
+  ])('finds a whole command line where a program is asked for: %s', async (cmd, found) => {
+    const { codes, text } = await findingsOf(
+      `mcp: {port: 3000, targets: [{name: a, stdio: {cmd: ${JSON.stringify(cmd)}}}]}`,
+    );
+    expect(codes).toEqual(found ? ['GW_LINT_MCP_COMMAND_LINE'] : []);
+    expect(text).toContain(found ? 'put the rest into args: `cmd: npx, args: […]`' : '');
+  });
+
+  test('takes a program with a space in its path for what it is', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'gw lint '));
+    const cmd = join(directory, 'a program');
+    writeFileSync(cmd, '');
+    try {
+      const { codes } = await findingsOf(
+        `mcp: {port: 3000, targets: [{name: a, stdio: {cmd: ${JSON.stringify(cmd)}}}]}`,
+      );
+      expect(codes).toEqual([]);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   test('leaves a login alone that only wants to know who comes', async () => {
