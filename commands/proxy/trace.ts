@@ -28,7 +28,8 @@ export default class ProxyTrace extends GwCommand {
     expression: Flags.string({
       ...request,
       helpValue: '<CEL>',
-      summary: 'Only a request for which this is true as it arrives.',
+      summary:
+        'Only a request for which this is true: as it arrives, or, where it names what is known later (mcp, llm, jwt, response), once it is over.',
     }),
     follow: Flags.boolean({ ...request, summary: 'Keep on with the requests that follow.' }),
     count: countFlag({ ...request, summary: 'End after this many requests.' }),
@@ -71,6 +72,10 @@ export default class ProxyTrace extends GwCommand {
     {
       description: 'Watch the next request of one client',
       command: `gwctl trace --local --expression 'request.headers["x-team"] == "red" && request.path.startsWith("/cart")'`,
+    },
+    {
+      description: 'Watch the next call of a tool by whatever client',
+      command: `gwctl trace --local --expression 'mcp.methodName == "tools/call" && mcp.tool.name == "search"'`,
     },
     {
       description: 'A check for CI',

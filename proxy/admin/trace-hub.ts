@@ -47,11 +47,11 @@ export class TraceHub {
   }
 
   /** Makes a filter known to every data thread; undefined when there are too many. `dropFilter` forgets it. */
-  async addFilter(expression: string, follow: boolean): Promise<number | undefined> {
+  async addFilter(filter: Omit<TraceFilter, 'id'>): Promise<number | undefined> {
     if (this.#filters.size >= MAX_FILTERS) return undefined;
     this.#filterIds += 1;
     const id = this.#filterIds;
-    this.#filters.set(id, { id, expression, follow });
+    this.#filters.set(id, { id, ...filter });
     await this.#publish([...this.#filters.values()]);
     return id;
   }

@@ -2,6 +2,7 @@ import { GwError } from '../../src/shared/errors.ts';
 import { ANY } from '../supervisor/trace-gate.ts';
 import { text, type Endpoint, type EndpointRequest, type EndpointReply, type ReplyStream } from './endpoint.ts';
 import { badParameter } from './router.ts';
+import type { FilterMoment } from '../telemetry/trace-filters.ts';
 import type { TraceHub, TraceWatcher } from './trace-hub.ts';
 
 const MAX_QUEUED_EVENTS = 10_000;
@@ -10,8 +11,8 @@ const KEEPALIVE_MS = 1000;
 const MAX_COUNT = 1_000_000;
 const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
 
-/** Throws a `GwError` for an expression that no arriving request can be filtered with. */
-export type CheckFilter = (expression: string) => Promise<void>;
+/** Throws a `GwError` for an expression that requests cannot be filtered with. */
+export type CheckFilter = (expression: string) => Promise<FilterMoment>;
 
 /** `/debug/trace`: the next request, the next `count`, or every one, as server-sent events. */
 export function traceEndpoint(hub: TraceHub, checkFilter: CheckFilter): Endpoint {
@@ -21,7 +22,7 @@ export function traceEndpoint(hub: TraceHub, checkFilter: CheckFilter): Endpoint
     guarded: ['GET', 'POST'],
     summary: 'Trace of the next request, event by event (server-sent events)',
     parameters:
-      'follow=true keeps going; count=N ends after N requests; expression=CEL takes only requests for which it is true as they arrive',
+      'follow=true keeps going; count=N ends after N requests; expression=CEL takes only requests for which it is true',
     handle: (request) => open(hub, checkFilter, request),
   };
 }
@@ -57,13 +58,15 @@ async function filterOf(
   { expression, follow }: { readonly expression: string; readonly follow: boolean },
 ): Promise<number | undefined> {
   if (expression === '') return ANY;
+  let moment: FilterMoment;
   try {
-    await check(expression);
+    moment = await check(expression);
   } catch (error) {
-    if (error instanceof GwError) throw badParameter(`invalid expression: ${error.message}`);
-    throw error;
+    if (!(error instanceof GwError)) throw error;
+    const { message, hint } = error;
+    throw badParameter(`invalid expression: ${message}${hint === undefined ? '' : `: ${hint}`}`);
   }
-  return hub.addFilter(expression, follow);
+  return hub.addFilter({ expression, moment, follow });
 }
 
 function watch(hub: TraceHub, watcher: StreamWatcher, { follow, count, filter }: Watch): (() => void) | undefined {

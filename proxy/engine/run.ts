@@ -50,7 +50,9 @@ export function handleRequest(
 ): void {
   const { traces } = runtime.init.telemetry;
   const trace = traces.watched() ? beginTrace(runtime, request, connection) : null;
-  void run(new InFlight(runtime, new Exchange(request, connection, transport, trace)));
+  const exchange = new Exchange(request, connection, transport, trace);
+  if (trace !== null) trace.about(exchange);
+  void run(new InFlight(runtime, exchange));
 }
 
 function beginTrace(runtime: Runtime, request: HttpRequest, connection: ConnectionFacts): Recorder | null {

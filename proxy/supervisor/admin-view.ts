@@ -1,3 +1,4 @@
+import type { FilterMoment } from '../telemetry/trace-filters.ts';
 import type { ExplainQuestion, Explanation } from '../../src/admin/protocol/explanation.ts';
 import { servesMcp } from '../../src/config/all-backends.ts';
 import type { GatewayConfig, ProcessConfig } from '../../src/config/ir/index.ts';
@@ -105,9 +106,9 @@ export class AdminView {
     });
   }
 
-  async #checkFilter(expression: string): Promise<void> {
-    const { checkArrivalExpression } = await import('../expression/arrival.ts');
-    checkArrivalExpression(expression, this.#parts.process);
+  async #checkFilter(expression: string): Promise<FilterMoment> {
+    const { filterMoment } = await import('../expression/filter-moment.ts');
+    return filterMoment(expression, this.#parts.process);
   }
 
   #profiles() {

@@ -1,4 +1,5 @@
 import type { Severity, TraceEvent, TraceMessage } from '../../src/admin/protocol/trace-event.ts';
+import type { EvalContext } from '../expression/contract.ts';
 
 /** Takes finished events to whoever watches; must not block. */
 export type TraceSink = (event: TraceEvent) => void;
@@ -7,6 +8,8 @@ export type TraceSink = (event: TraceEvent) => void;
 export interface TraceLife {
   hold(): void;
   release(): void;
+  /** What it will be decided by whether anybody sees it, where that is not known before the request is over. */
+  about?(context: EvalContext): void;
 }
 
 /** A place in a trace, which another thread can be told. */
@@ -60,6 +63,11 @@ export class Recorder {
       ...(first ? { startTime: wallClock(this.#originMs) } : {}),
       message,
     });
+  }
+
+  /** The request that this is the trace of. */
+  about(context: EvalContext): void {
+    this.#life.about?.(context);
   }
 
   /** The final outcome of one policy. */

@@ -2,8 +2,9 @@ import type { TraceEvent } from '../../src/admin/protocol/trace-event.ts';
 import { NO_SLOT, type TraceGate } from '../supervisor/trace-gate.ts';
 import type { EvalContext } from '../expression/contract.ts';
 import type { Outbox } from './outbox.ts';
-import { Recorder, type TraceLife } from './recorder.ts';
+import { Recorder } from './recorder.ts';
 import { TraceFilters } from './trace-filters.ts';
+import { isFinish, Keeping, type SentTrace, UndecidedTrace } from './undecided-trace.ts';
 
 /** What a data thread tells the control thread about a traced request. Events travel as JSON: made once, sent as they are. */
 export type TraceItem =
@@ -37,6 +38,7 @@ export class TraceTap implements RequestTraces {
   readonly filters = new TraceFilters();
   readonly #gate: TraceGate;
   readonly #outbox: Outbox<TraceItem>;
+  readonly #keeping = new Keeping();
 
   constructor(gate: TraceGate, outbox: Outbox<TraceItem>) {
     this.#gate = gate;
@@ -51,25 +53,46 @@ export class TraceTap implements RequestTraces {
   /** A recorder for something that is no request: followers see it, and it uses no waiting watcher up. */
   beginFollowed(requestId: string): Recorder | null {
     if (!this.#gate.watched() || !this.#gate.followed()) return null;
-    const trace = new TraceInFlight(requestId, this.#outbox);
-    this.#outbox.force({ kind: 'begin', requestId, slot: NO_SLOT, follow: true, filters: [] });
-    return new Recorder(requestId, (event) => trace.emit(event), performance.now(), [], trace);
+    const trace = this.#send(requestId, { slot: NO_SLOT, follow: true, filters: [] });
+    const emit = (event: TraceEvent): void => trace.send(serialize(event), isFinish(event));
+    return new Recorder(requestId, emit, performance.now(), [], trace);
   }
 
-  /** A recorder for a request that somebody wants to see, else null. `originMs` is the `performance.now()` of time zero. */
+  /** A recorder for a request that somebody wants to see, or may when it is over, else null. `originMs` is the `performance.now()` of time zero. */
   begin(requestId: string, originMs: number = performance.now(), arrival?: () => EvalContext): Recorder | null {
     const passed = this.filters.passedBy(arrival);
     const slot = this.#gate.claim((filter) => passed.has(filter));
     const follow = this.#gate.followed();
     const filters = this.filters.followed(passed);
-    if (slot === NO_SLOT && !follow && filters.length === 0) return null;
-    const trace = new TraceInFlight(requestId, this.#outbox);
-    this.#outbox.force({ kind: 'begin', requestId, slot, follow, filters });
-    return new Recorder(requestId, (event) => trace.emit(event), originMs, [], trace);
+    const wanted = slot !== NO_SLOT || follow || filters.length > 0;
+    const now = wanted ? this.#send(requestId, { slot, follow, filters }) : null;
+    if (arrival !== undefined && this.filters.someWait) return this.#undecided(requestId, originMs, now);
+    if (now === null) return null;
+    return new Recorder(requestId, (event) => now.send(serialize(event), isFinish(event)), originMs, [], now);
+  }
+
+  #undecided(requestId: string, originMs: number, now: SentTrace | null): Recorder {
+    const decide = (context: EvalContext): SentTrace | null => {
+      const passed = this.filters.passedInTheEnd(context);
+      if (passed.size === 0) return null;
+      const slot = this.#gate.claim((filter) => passed.has(filter));
+      const filters = this.filters.followed(passed);
+      // By another name than what others may watch of it already.
+      return slot === NO_SLOT && filters.length === 0
+        ? null
+        : this.#send(`${requestId}/end`, { slot, follow: false, filters });
+    };
+    const trace = new UndecidedTrace({ now, decide, keeping: this.#keeping });
+    return new Recorder(requestId, (event) => trace.emit(event, serialize(event)), originMs, [], trace);
+  }
+
+  #send(requestId: string, watchers: Omit<Extract<TraceItem, { kind: 'begin' }>, 'kind' | 'requestId'>): TraceInFlight {
+    this.#outbox.force({ kind: 'begin', requestId, ...watchers });
+    return new TraceInFlight(requestId, this.#outbox);
   }
 }
 
-class TraceInFlight implements TraceLife {
+class TraceInFlight implements SentTrace {
   readonly #requestId: string;
   readonly #outbox: Outbox<TraceItem>;
   #holders = 1;
@@ -80,10 +103,14 @@ class TraceInFlight implements TraceLife {
     this.#outbox = outbox;
   }
 
-  emit(event: TraceEvent): void {
+  send(json: string, finishes: boolean): void {
     if (this.#holders === 0) return;
-    if (!this.#outbox.push({ kind: 'event', requestId: this.#requestId, json: serialize(event) })) this.#lost += 1;
-    if (event.message.type === 'requestFinished' && event.scope === undefined) this.release();
+    if (!this.#outbox.push({ kind: 'event', requestId: this.#requestId, json })) this.#lost += 1;
+    if (finishes) this.release();
+  }
+
+  lost(count: number): void {
+    this.#lost += count;
   }
 
   hold(): void {

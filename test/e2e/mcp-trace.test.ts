@@ -28,10 +28,14 @@ async function connected(gateway: Facing): Promise<Client> {
 }
 
 /** The events of the one request that is made meanwhile. */
-async function traced(gateway: Facing, asking: () => Promise<unknown>): Promise<readonly TraceEvent[]> {
-  const admin = cleanup.add(new AdminClient(parseAdminAddress(new URL(gateway.admin).host), { timeoutMs: 5000 }));
+async function traced(
+  gateway: Facing,
+  asking: () => Promise<unknown>,
   // Clients open the stream of their session, which has no end, when they please.
-  const stream = await admin.trace({ expression: 'request.method == "POST"' });
+  expression = 'request.method == "POST"',
+): Promise<readonly TraceEvent[]> {
+  const admin = cleanup.add(new AdminClient(parseAdminAddress(new URL(gateway.admin).host), { timeoutMs: 5000 }));
+  const stream = await admin.trace({ expression });
   const asked = asking();
   const events: TraceEvent[] = [];
   for await (const { event } of stream) events.push(event);
@@ -50,6 +54,21 @@ const targets = (): string => `
 - {name: memory, stdio: {cmd: "${process.execPath}", args: ["node_modules/@modelcontextprotocol/server-memory/dist/index.js"]}}`;
 
 describe('the trace of a request to MCP servers', () => {
+  test('can be that of the next call of a tool by a client, whatever it sends before', async () => {
+    const gateway = await facing(cleanup, `mcp:\n  targets:${targets().replaceAll('\n', '\n  ')}`);
+    const asking = async (): Promise<void> => {
+      const client = await connected(gateway);
+      await client.listTools();
+      await client.callTool({ name: 'everything_get-sum', arguments: { a: 1, b: 1 } });
+      await client.callTool({ name: 'everything_echo', arguments: { message: 'hi' } });
+    };
+    const wanted = 'mcp.methodName == "tools/call" && mcp.tool.name == "echo" && mcp.tool.arguments.message == "hi"';
+    const events = await traced(gateway, asking, wanted);
+    expect(all(events, 'mcpRequest')).toMatchObject([{ method: 'tools/call', item: 'everything_echo' }]);
+    expect(all(events, 'mcpCallStart')).toMatchObject([{ target: 'everything', item: 'echo' }]);
+    expect([events[0]?.message.type, all(events, 'requestFinished').length]).toEqual(['requestStarted', 1]);
+  });
+
   test('has every message to every one of them, in a scope of its own', async () => {
     const gateway = await facing(cleanup, `mcp:\n  targets:${targets().replaceAll('\n', '\n  ')}`);
     const client = await connected(gateway);

@@ -140,9 +140,11 @@ describe('/debug/trace?expression=', () => {
     ['request.path == "a', 'the string is not closed (line 1, column 17)'],
     ['true &&\n reqest.path == "/"', "undeclared reference to 'reqest' (line 2, column 2)"],
     ['request.path.beginsWith("/")', 'there is no function beginsWith (line 1, column 14)'],
-    ['jwt.sub == "alice"', 'jwt is not known yet when a request arrives'],
-    ['response.code == 500u', 'response is not known yet when a request arrives'],
-    ['request.body == b""', 'request.body is not known yet when a request arrives'],
+    ['request.body == b""', 'request.body is not kept for the expressions of traces'],
+    ['llm.prompt == ""', 'llm.prompt is not kept for the expressions of traces'],
+    ['reqest.path == "/"', "undeclared reference to 'reqest' (line 1, column 1): did you mean request?"],
+    ['mcp.methodNam == "x"', 'mcp has no methodNam: did you mean mcp.methodName?'],
+    ['llmRequest.model == "x"', 'llmRequest is never known of a request that is traced'],
     ['('.repeat(100), 'nested more than 48 deep (line 1, column 49)'],
     ['1'.repeat(20_000).slice(0, 7000), 'the number is too large for an int'],
   ])('%.40s is refused with 400 and the place', async (expression, reason) => {
@@ -152,6 +154,36 @@ describe('/debug/trace?expression=', () => {
       400,
       expect.stringContaining(`invalid expression: ${reason}`),
     ]);
+  });
+});
+
+describe('/debug/trace?expression= over what is known in the end', () => {
+  test.each([undefined, 2])('shows the next such request as a whole once it is over (threads: %s)', async (threads) => {
+    const running = await start(threads);
+    const late = 'response.code == 200u && request.path == "/2"';
+    const reader = await watch(running, { expression: late });
+    const all = await watch(running, { follow: 'true' });
+    const early = await watch(running, { expression: 'request.path == "/2"' });
+    for (const n of [1, 2, 2, 3]) await send(running, `/${n}`);
+    await Promise.all([reader.ended, early.ended]);
+    await eventually('the followed ends', () => ends(all) === 4);
+    expect(paths(reader)).toEqual(['/2']);
+    expect(reader.types()).toEqual(early.types());
+    expect(paths(all).toSorted()).toEqual(['/1', '/2', '/2', '/3']);
+  });
+
+  test('with follow, every such request, whoever else waits for it', async () => {
+    const running = await start(2);
+    const some = await watch(running, {
+      follow: 'true',
+      count: '2',
+      expression: 'response.code < 300u && fromTeam("red")',
+    });
+    const none = await watch(running, { follow: 'true', expression: 'response.code >= 500u' });
+    for (const team of ['red', 'blue', 'red']) await send(running, `/${team}`, { 'x-team': team });
+    await some.ended;
+    expect(paths(some)).toEqual(['/red', '/red']);
+    expect(none.events).toEqual([]);
   });
 });
 
@@ -173,8 +205,14 @@ describe('gwctl trace --expression', () => {
   test('what the gateway refuses is wrong usage, at once', async () => {
     const running = await start();
     const address = running.admin.replace('http://', '');
-    const { code, stderr } = await gwctl(['trace', '--address', address, '--expression', 'jwt.sub == "a"']);
+    const { code, stderr } = await gwctl([
+      'trace',
+      '--address',
+      address,
+      '--expression',
+      'jwt.sub == "a" && respnse.code == 200',
+    ]);
     expect(code).toBe(2);
-    expect(stderr).toContain('invalid expression: jwt is not known yet when a request arrives');
+    expect(stderr).toContain('did you mean response?');
   });
 });
