@@ -29,6 +29,11 @@ export function keyOf(document: RemoteDocument): string {
   return `${document.content} ${document.url}${told}`;
 }
 
+/** A configuration may be live without it. */
+export function isOptional(document: RemoteDocument): boolean {
+  return document.content === 'openApi' && document.optional === true;
+}
+
 /** How messages call it. */
 export function nameOf(document: RemoteDocument): string {
   return NAMES[document.content];
@@ -77,7 +82,9 @@ function collect(value: unknown, found: Map<string, RemoteDocument>): void {
   if (Array.isArray(value)) {
     for (const item of value) collect(item, found);
   } else if (isRemote(value)) {
-    found.set(keyOf(value), value);
+    const key = keyOf(value);
+    // Whoever cannot do without it decides.
+    if (!isOptional(value) || !found.has(key)) found.set(key, value);
   } else if (isWalked(value)) {
     for (const child of Object.values(value)) collect(child, found);
   }

@@ -1,14 +1,27 @@
 import { jwksUriOf } from '../../src/config/documents/discovery.ts';
 import { shownUrl } from '../../src/config/documents/http-url.ts';
 import type { GatewayConfig, RemoteDocument, RemoteKeySet } from '../../src/config/ir/index.ts';
-import { GwError, messageOf } from '../../src/shared/errors.ts';
+import { messageOf } from '../../src/shared/errors.ts';
 import type { Log } from '../../src/shared/log.ts';
 import { systemClock, type Clock } from '../exchange/wait.ts';
 import { readOpenApi } from '../../src/config/documents/open-api-text.ts';
-import { keyOf, ledTo, nameOf, readContent, remoteDocuments, type Read, type ResourceContent } from './content.ts';
+import {
+  isOptional,
+  keyOf,
+  ledTo,
+  nameOf,
+  readContent,
+  remoteDocuments,
+  type Read,
+  type ResourceContent,
+} from './content.ts';
 import { fetchDocument, type FetchDocument, type Fetched } from './fetch-document.ts';
+import { ResourceFetchError } from './fetch-error.ts';
 
 const RETRY_MS = 15_000;
+/** After the first failure of what is not there yet; then twice as long each time. */
+const FIRST_RETRY_MS = 1000;
+const MAX_RETRY_MS = 60_000;
 /** Least time between two fetches of one document that data threads ask for. */
 const DEMAND_MS = 10_000;
 
@@ -37,12 +50,20 @@ interface Held {
   demandedAt: number;
 }
 
+/** One that the configuration is live without, and when it is asked for again. */
+interface Missing {
+  readonly document: RemoteDocument;
+  failures: number;
+  unschedule: () => void;
+}
+
 /** What the control thread fetches for the data threads, and keeps fresh. */
 export class RemoteResources {
   readonly #options: RemoteResourcesOptions;
   readonly #held = new Map<string, Held>();
   /** First fetches under way, so that one document is fetched once. */
   readonly #loading = new Map<string, Promise<Held>>();
+  readonly #missing = new Map<string, Missing>();
   readonly #stop = new AbortController();
   #versions = 0;
 
@@ -56,18 +77,21 @@ export class RemoteResources {
   }
 
   /**
-   * Fetches what the configuration refers to and is not there yet, or what of it is needed. Throws a `GwError` that names all
-   * that failed.
+   * Fetches what the configuration refers to and is not there yet, or what of it is needed. Throws a `ResourceFetchError` that
+   * names all that failed; what the configuration can do without is asked for again until it comes.
    */
   async load(config: GatewayConfig, needed: (document: RemoteDocument) => boolean = () => true): Promise<void> {
     const wanted = [...remoteDocuments(config).values()].filter(needed);
-    const settled = await Promise.allSettled(wanted.map((document) => this.#whole(document)));
-    const failures = settled.flatMap((result) => (result.status === 'rejected' ? [messageOf(result.reason)] : []));
-    if (failures.length === 0) return;
-    throw new GwError([...new Set(failures)].join('\n'), {
-      code: 'GW_RESOURCE_FETCH',
-      hint: 'every document behind an address has to be there when a configuration is loaded',
-    });
+    const settled = await Promise.all(
+      wanted.map(async (document) => {
+        const problem = await this.#whole(document).then(() => null, messageOf);
+        return problem === null ? [] : [{ document, problem }];
+      }),
+    );
+    const failures = settled.flat();
+    const fatal = failures.filter(({ document }) => !isOptional(document));
+    if (fatal.length > 0) throw new ResourceFetchError(fatal);
+    for (const { document, problem } of failures) this.#miss(document, problem);
   }
 
   /** The contents that a loaded configuration needs, as they are now. */
@@ -86,6 +110,11 @@ export class RemoteResources {
       this.#held.delete(key);
       held.unschedule();
     }
+    for (const [key, missing] of this.#missing) {
+      if (reachable.has(key)) continue;
+      this.#missing.delete(key);
+      missing.unschedule();
+    }
   }
 
   /** A data thread misses something in a document: fetches it again, but not sooner than allowed. Never rejects. */
@@ -102,8 +131,9 @@ export class RemoteResources {
 
   close(): void {
     this.#stop.abort(new Error('the gateway is shutting down'));
-    for (const held of this.#held.values()) held.unschedule();
+    for (const each of [...this.#held.values(), ...this.#missing.values()]) each.unschedule();
     this.#held.clear();
+    this.#missing.clear();
   }
 
   /** A document with all that it leads to. */
@@ -136,12 +166,42 @@ export class RemoteResources {
       const held: Held = { key, document, text, read, version, etag, ...rest };
       this.#held.set(key, held);
       this.#schedule(held, freshMs);
+      this.#found(held);
       return held;
     } catch (error) {
       throw new Error(`cannot load the ${nameOf(document)} ${shownUrl(document.url)}: ${messageOf(error)}`, {
         cause: error,
       });
     }
+  }
+
+  /** Asks again later, for as long as the configuration names it. */
+  #miss(document: RemoteDocument, problem: string): void {
+    const { clock, log, random } = this.#options;
+    const key = keyOf(document);
+    const missing = this.#missing.get(key) ?? { document, failures: 0, unschedule: () => {} };
+    this.#missing.set(key, missing);
+    missing.unschedule();
+    const retryInMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** missing.failures) * (0.8 + 0.4 * random());
+    missing.failures += 1;
+    log.warn('targets are left out until their document comes', { error: problem, retryInMs: Math.round(retryInMs) });
+    missing.unschedule = clock.schedule(() => void this.#seek(key, missing), retryInMs);
+  }
+
+  async #seek(key: string, missing: Missing): Promise<void> {
+    const problem = await this.#whole(missing.document).then(() => null, messageOf);
+    if (problem !== null && this.#missing.get(key) === missing) this.#miss(missing.document, problem);
+  }
+
+  /** One that is live in the data threads already, though nothing was there to hand to them. */
+  #found(held: Held): void {
+    const missing = this.#missing.get(held.key);
+    if (missing === undefined) return;
+    this.#missing.delete(held.key);
+    missing.unschedule();
+    const { log, publish } = this.#options;
+    publish([contentOf(held)]);
+    log.info(`the ${nameOf(held.document)} has come and is in use`, { url: shownUrl(held.document.url) });
   }
 
   async #fetch(document: RemoteDocument, etag: string | undefined): Promise<Fetched> {

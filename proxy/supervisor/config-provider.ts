@@ -26,6 +26,8 @@ export interface ConfigProvider {
   readonly source: string;
   /** Reads everything again; throws a `GwError` that lists every problem. */
   read(): Promise<ReadConfig>;
+  /** Where the address of a document stands, for people: file, line and key. Null where it does not stand there as it is. */
+  placeOfUrl(url: string): Promise<string | null>;
   /** Calls `onChange` when one of the files has changed. */
   watch(files: readonly string[], onChange: () => void): ConfigWatch;
   /** From the live configuration to the rejected one (null: to what the source holds now, as far as it can be parsed). */

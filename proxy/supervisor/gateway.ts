@@ -7,6 +7,7 @@ import { logControl, LogLevels } from '../admin/log-levels.ts';
 import { AdminRouter } from '../admin/router.ts';
 import { TraceHub } from '../admin/trace-hub.ts';
 import { systemClock } from '../exchange/wait.ts';
+import { ResourceFetchError } from '../resources/fetch-error.ts';
 import { RemoteResources } from '../resources/remote-resources.ts';
 import { LogWriter, type LogSink } from '../telemetry/log-writer.ts';
 import { descriptorSink } from '../telemetry/stdout-sink.ts';
@@ -245,7 +246,7 @@ export class Gateway {
       buckets: () => this.#buckets.reserve(config),
     });
     try {
-      await this.#resources.load(config);
+      await this.#fetchAll(config);
       const resources = () => this.#resources.contents(config);
       await this.#threads.apply({ config, revision: read.revision, rows: reserved.rows, resources });
       reserved.keep();
@@ -254,6 +255,16 @@ export class Gateway {
       reserved.giveBack();
       this.#resources.retain(this.#history.live.config);
       throw error;
+    }
+  }
+
+  async #fetchAll(config: GatewayConfig): Promise<void> {
+    try {
+      await this.#resources.load(config);
+    } catch (error) {
+      if (!(error instanceof ResourceFetchError)) throw error;
+      // A file that cannot be read any more has told all that there is.
+      throw await error.placed((url) => this.#options.provider.placeOfUrl(url).catch(() => null));
     }
   }
 

@@ -1,6 +1,9 @@
 import { stat } from 'node:fs/promises';
 
 import { diffConfigs, loadConfig, watchFiles, type ConfigSource, type Environment } from '../../src/config/index.ts';
+import { httpUrl } from '../../src/config/documents/http-url.ts';
+import { formatPath } from '../../src/config/load/problem.ts';
+import { walk } from '../lint/walk.ts';
 import { policyWarnings } from '../policy/warnings.ts';
 import type { ConfigProvider, ReadConfig } from './config-provider.ts';
 
@@ -44,6 +47,16 @@ class StandaloneProvider implements ConfigProvider {
     return { config, revision, files, written: text, warnings: [...warnings, ...policyWarnings(config)] };
   }
 
+  async placeOfUrl(url: string): Promise<string | null> {
+    const { raw, placeOf } = await loadConfig(this.#from, this.#options);
+    for (const { path, value } of walk(raw)) {
+      if (typeof value !== 'string' || httpHref(value) !== url) continue;
+      const { file, line, column } = placeOf(path);
+      return `${file}:${line}:${column}: ${formatPath(path)}`;
+    }
+    return null;
+  }
+
   watch(files: readonly string[], onChange: () => void) {
     const watching = watchFiles(files, onChange);
     void watching.ready.then(() => this.#lookBack(files, onChange));
@@ -82,4 +95,9 @@ class StandaloneProvider implements ConfigProvider {
     const yaml = readYaml(expandText(text, this.#options.env).text);
     return yaml.problems.length > 0 ? null : { value: yaml.root.value };
   }
+}
+
+function httpHref(text: string): string | null {
+  const read = httpUrl(text);
+  return 'href' in read ? read.href : null;
 }

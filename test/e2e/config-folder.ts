@@ -81,6 +81,7 @@ function onFreePorts(provider: ConfigProvider): ConfigProvider {
     source: provider.source,
     watch: (files, onChange) => provider.watch(files, onChange),
     diff: (live, rejected) => provider.diff(live, rejected),
+    placeOfUrl: (url) => provider.placeOfUrl(url),
     read: async () => {
       const read = await provider.read();
       const binds = read.config.binds.map((bind) => ({ ...bind, port: bind.port < 1024 ? 0 : bind.port }));

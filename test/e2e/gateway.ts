@@ -114,6 +114,7 @@ class TextProvider {
       },
       watch: () => ({ update() {}, close() {} }),
       diff: (live, rejected) => inner().diff(live, rejected),
+      placeOfUrl: (url) => inner().placeOfUrl(url),
     };
   }
 

@@ -38,4 +38,6 @@ export interface RemoteOpenApi {
   readonly kind: 'remote';
   readonly content: 'openApi';
   readonly url: string;
+  /** The configuration is live without it too, and it is used as soon as it comes. */
+  readonly optional?: true | undefined;
 }

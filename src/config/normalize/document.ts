@@ -31,10 +31,15 @@ export function documentText(context: Context, spec: DocumentSpec, path: Path): 
 }
 
 /** An OpenAPI document. Undefined after a problem, or while its file is not read yet. */
-export function openApi(context: Context, spec: DocumentSpec, path: Path): OpenApiSource | undefined {
+export function openApi(
+  context: Context,
+  spec: DocumentSpec,
+  { path, optional }: { readonly path: Path; readonly optional: boolean },
+): OpenApiSource | undefined {
   const document = documentText(context, spec, path);
   if (document === undefined) return undefined;
-  if (document.kind === 'remote') return { kind: 'remote', content: 'openApi', url: document.url };
+  if (document.kind === 'remote')
+    return { kind: 'remote', content: 'openApi', url: document.url, ...(optional ? { optional } : {}) };
   const read = readOpenApi(document.text);
   if (typeof read !== 'string') return { kind: 'inline', document: read.document };
   context.report(path, 'GW_CONFIG_VALUE', `the OpenAPI document in ${document.name} cannot be used: ${read}`);

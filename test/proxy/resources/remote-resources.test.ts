@@ -306,6 +306,79 @@ describe('OpenAPI documents', () => {
     expect(seen).toEqual(['3.2.0']);
   });
 
+  const optional: RemoteOpenApi = { ...openApi, optional: true };
+  const document = '{"openapi": "3.1.0", "paths": {}}';
+
+  test('that a configuration can do without are asked for again, less and less often, until they come', async () => {
+    const rig = new Rig();
+    rig.answers.set(openApi.url, new Error('the server answered with status 503'));
+    rig.answers.set(keys.url, keySetText('k1'));
+    await rig.live(referring(optional, keys));
+    const live = rig.thread.openApi(openApi);
+    const seen: unknown[] = [];
+    live.watch(() => seen.push(live.current?.openapi));
+    expect(rig.kids).toEqual(['k1']);
+    expect(live.current).toBeNull();
+    const asked = () => rig.fetched.filter((url) => url === openApi.url).length;
+    expect(rig.lines.join()).toMatch(/WARN|warn/);
+    expect(rig.lines.join()).toContain('targets are left out until their document comes');
+    expect(rig.lines.join()).toContain('status 503');
+    for (const [passed, times] of [
+      [999, 1],
+      [1, 2],
+      [1999, 2],
+      [1, 3],
+      [4000, 4],
+      [8000, 5],
+      [16_000, 6],
+      [32_000, 7],
+      [60_000, 8],
+      [59_999, 8],
+      [1, 9],
+    ] as const) {
+      await rig.passes(passed);
+      expect(asked()).toBe(times);
+    }
+    rig.answers.set(openApi.url, document);
+    await rig.passes(60_000);
+    // Tools are made of it first, which takes more than a turn.
+    await rig.passes(0);
+    expect(seen).toEqual(['3.1.0']);
+    expect(rig.lines.join()).toContain('the OpenAPI document has come and is in use');
+    await rig.passes(600_000);
+    expect(asked()).toBe(10);
+  });
+
+  test('that a configuration can do without reach the data threads when a later, rejected one has fetched them', async () => {
+    const rig = new Rig();
+    rig.answers.set(openApi.url, new Error('down'));
+    const config = referring(optional);
+    await rig.live(config);
+    rig.answers.set(openApi.url, document);
+    await rig.resources.load(referring(optional, discovery)).catch(() => null);
+    rig.resources.retain(config);
+    expect(rig.thread.openApi(openApi).current).toMatchObject({ openapi: '3.1.0' });
+  });
+
+  test('are needed as soon as somebody cannot do without, and forgotten with the configuration', async () => {
+    const rig = new Rig();
+    rig.answers.set(openApi.url, new Error('down'));
+    for (const both of [referring(optional, openApi), referring(openApi, optional)]) {
+      const loading = rig.resources.load(both);
+      await expect(loading).rejects.toThrow('cannot load the OpenAPI document https://pets.test/openapi.yaml: down');
+      await expect(loading).rejects.toMatchObject({ hint: expect.stringContaining('failureMode: failOpen') });
+    }
+    await rig.live(referring(optional));
+    await rig.live(referring());
+    const { length } = rig.fetched;
+    await rig.passes(600_000);
+    expect(rig.fetched).toHaveLength(length);
+    await rig.live(referring(optional));
+    rig.resources.close();
+    await rig.passes(600_000);
+    expect(rig.fetched).toHaveLength(length + 1);
+  });
+
   test('that no tools can be made of at first reject the configuration', async () => {
     const rig = new Rig();
     rig.answers.set(openApi.url, '{"openapi": "3.1.0", "paths": {"/a": {"get": {}}}}');

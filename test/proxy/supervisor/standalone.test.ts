@@ -44,6 +44,7 @@ function onAnyPort(provider: ConfigProvider): ConfigProvider {
     source: provider.source,
     watch: (files, onChange) => provider.watch(files, onChange),
     diff: (live, rejected) => provider.diff(live, rejected),
+    placeOfUrl: (url) => provider.placeOfUrl(url),
     read: async () => {
       const read = await provider.read();
       return { ...read, config: { ...read.config, binds: read.config.binds.map((bind) => ({ ...bind, port: 0 })) } };

@@ -90,6 +90,10 @@ class FakeProvider implements ConfigProvider {
     return { update() {}, close() {} };
   }
 
+  async placeOfUrl(): Promise<string | null> {
+    return null;
+  }
+
   async diff(live: ReadConfig): Promise<readonly ConfigDifference[]> {
     return [{ kind: 'changed', path: 'text', before: live.written, after: this.text }];
   }

@@ -6,6 +6,7 @@ import type { Calling, CallSink, Target, TargetCall, TargetConnection, TargetFai
 import type { HttpCaller } from '../http-caller.ts';
 import { sendCall } from './call.ts';
 import type { LiveDocument } from './live-document.ts';
+import type { CompiledDocument } from './plan.ts';
 import { misfitResult } from './result.ts';
 import { writeRequest } from './request.ts';
 
@@ -30,12 +31,12 @@ export function openApiTarget(options: OpenApiOptions): Target {
   return {
     name: options.name,
     transport: 'openapi',
-    connect: () => {
-      options.document.current();
-      return connection;
-    },
+    connect: () => connection,
   };
 }
+
+/** Null until it comes. */
+type Document = CompiledDocument | null;
 
 const nothingToDo: Calling = { cancel() {}, pause() {}, resume() {} };
 
@@ -50,9 +51,12 @@ class OpenApiConnection implements TargetConnection {
   request(message: RpcRequest, call: TargetCall, client: CallSink): Calling {
     const { id, method, params = {} } = message;
     const sink = inWordsOf(call.version, method, client);
+    const document = this.#options.document.current();
+    // Conversations begin without it, so that they can be told when it comes.
+    if (document === null && method.startsWith('tools/')) return end(sink, notThere(this.#options));
     switch (method) {
       case 'tools/call':
-        return this.#call(message, call, sink);
+        return this.#call(message, call, { sink, document });
       case 'subscriptions/listen':
         return this.#subscribe(id, params, sink);
       case 'logging/setLevel':
@@ -60,7 +64,7 @@ class OpenApiConnection implements TargetConnection {
       case 'resources/unsubscribe':
         return end(sink, { kind: 'unsupported', message: `${method} is nothing that an OpenAPI document can do` });
       default: {
-        const result = this.#local(method, params);
+        const result = this.#local(method, params, document);
         if (result === null) return fail(sink, id, { code: -32601, message: `Method not found: ${method}` });
         return typeof result === 'string'
           ? fail(sink, id, { code: -32602, message: result })
@@ -90,16 +94,16 @@ class OpenApiConnection implements TargetConnection {
   leave(): void {}
 
   /** What needs no call: a result, a text that says what is wrong with the parameters, or null for an unknown method. */
-  #local(method: string, params: JsonObject): JsonObject | string | null {
+  #local(method: string, params: JsonObject, document: Document): JsonObject | string | null {
     switch (method) {
       case 'initialize':
-        return { protocolVersion: agreed(params.protocolVersion), ...this.#introduction() };
+        return { protocolVersion: agreed(params.protocolVersion), ...this.#introduction(document) };
       case 'server/discover':
-        return { supportedVersions: versionsOf('modern'), ...this.#introduction() };
+        return { supportedVersions: versionsOf('modern'), ...this.#introduction(document) };
       case 'ping':
         return {};
       case 'tools/list':
-        return { tools: this.#options.document.current().tools };
+        return { tools: document?.tools ?? [] };
       case 'prompts/list':
         return { prompts: [] };
       case 'prompts/get':
@@ -125,16 +129,20 @@ class OpenApiConnection implements TargetConnection {
     return { ...nothingToDo, cancel };
   }
 
-  #introduction(): JsonObject {
-    const { title, version, description } = this.#options.document.current();
+  #introduction(document: Document): JsonObject {
+    const { title, version, description } = document ?? { title: this.#options.name, version: '0' };
     const instructions = description === undefined ? {} : { instructions: description };
     return { capabilities: CAPABILITIES, serverInfo: { name: title, version }, ...instructions };
   }
 
-  #call({ id, params = {} }: RpcRequest, call: TargetCall, sink: CallSink): Calling {
-    const { document, path, caller, maxAnswerBytes } = this.#options;
+  #call(
+    { id, params = {} }: RpcRequest,
+    call: TargetCall,
+    { sink, document }: { readonly sink: CallSink; readonly document: Document },
+  ): Calling {
+    const { path, caller, maxAnswerBytes } = this.#options;
     const { name, arguments: given } = params;
-    const plan = typeof name === 'string' ? document.current().plans.get(name) : undefined;
+    const plan = typeof name === 'string' ? document?.plans.get(name) : undefined;
     if (plan === undefined) return fail(sink, id, { code: -32602, message: `Unknown tool: ${String(name)}` });
     if (given !== undefined && given !== null && !isJsonObject(given))
       return fail(sink, id, { code: -32602, message: 'params.arguments is no object' });
@@ -153,6 +161,11 @@ class OpenApiConnection implements TargetConnection {
     const { version } = call;
     return sendCall(caller.send(ask, call), { id, sink, maxAnswerBytes, target: ask.target, version });
   }
+}
+
+function notThere({ name }: OpenApiOptions): TargetFailure {
+  const message = `the OpenAPI document of target ${name} has not come yet`;
+  return { kind: 'refused', status: 503, reason: 'MCP', message };
 }
 
 /** Results with what the generation of the client expects of them. */

@@ -4,9 +4,9 @@ import type { CompiledDocument } from './plan.ts';
 
 /** A document as it is now: its file, or what stands at its address, may change while conversations last. */
 export interface LiveDocument {
-  /** Throws while there is none. */
-  current(): CompiledDocument;
-  /** Calls after each change of the tools. What is returned takes it back. */
+  /** Null while there is none. */
+  current(): CompiledDocument | null;
+  /** Calls after each change of the tools, and when it comes. What is returned takes it back. */
   watch(changed: () => void): () => void;
 }
 
@@ -25,8 +25,7 @@ export class KeptDocument implements LiveDocument, LastingState {
   #proposed: Proposal | null = null;
   #unfollow: (() => void) | null = null;
 
-  current(): CompiledDocument {
-    if (this.#current === null) throw new Error('its OpenAPI document has not been fetched');
+  current(): CompiledDocument | null {
     return this.#current;
   }
 
@@ -61,7 +60,7 @@ export class KeptDocument implements LiveDocument, LastingState {
   #change(document: CompiledDocument): void {
     const before = this.#current;
     this.#current = document;
-    if (before === document || before === null || sameTools(before, document)) return;
+    if (before === document || (before !== null && sameTools(before, document))) return;
     for (const changed of this.#watchers) changed();
   }
 }

@@ -24,7 +24,7 @@ export function mcpBackend(
     key,
     targets: targets.flatMap((target, index) => {
       const at = { path: [...path, 'targets', index], key: `${key}/${target.name}` };
-      const found = serverOf(context, target, at.path);
+      const found = serverOf(context, target, { path: at.path, optional: failureMode === 'failOpen' });
       if (found === undefined) return [];
       const { server, tls } = found;
       const defaults: BackendPolicies = tls ? { backendTLS: { verify: 'full' } } : {};
@@ -43,10 +43,20 @@ interface Found {
   readonly tls: boolean;
 }
 
+interface Whether {
+  readonly path: Path;
+  /** The others go on without it. */
+  readonly optional: boolean;
+}
+
 /** The schema makes sure that there is exactly one kind. */
-function serverOf(context: Context, { mcp, sse, stdio, openapi }: McpTargetSpec, path: Path): Found | undefined {
+function serverOf(
+  context: Context,
+  { mcp, sse, stdio, openapi }: McpTargetSpec,
+  { path, optional }: Whether,
+): Found | undefined {
   if (stdio !== undefined) return { server: program(stdio), tls: false };
-  if (openapi !== undefined) return operations(context, openapi, [...path, 'openapi']);
+  if (openapi !== undefined) return operations(context, openapi, { path: [...path, 'openapi'], optional });
   const kind = mcp === undefined ? 'sse' : 'streamable';
   const spec = mcp ?? sse;
   const found = spec && placeOf(context, spec, [...path, mcp === undefined ? 'sse' : 'mcp']);
@@ -66,9 +76,13 @@ function program(spec: NonNullable<McpTargetSpec['stdio']>): McpServer {
   };
 }
 
-function operations(context: Context, spec: NonNullable<McpTargetSpec['openapi']>, path: Path): Found | undefined {
+function operations(
+  context: Context,
+  spec: NonNullable<McpTargetSpec['openapi']>,
+  { path, optional }: Whether,
+): Found | undefined {
   const found = placeOf(context, spec, path);
-  const schema = openApi(context, spec.schema, [...path, 'schema']);
+  const schema = openApi(context, spec.schema, { path: [...path, 'schema'], optional });
   if (found === undefined || schema === undefined) return undefined;
   const { at, tls, path: prefix = '' } = found;
   return { server: { kind: 'openapi', at, path: prefix.replace(/\/+$/, ''), schema }, tls };

@@ -17,10 +17,7 @@ function watched() {
 }
 
 function names(document: KeptDocument): string {
-  return document
-    .current()
-    .tools.map(({ name }) => String(name))
-    .join();
+  return (document.current()?.tools ?? []).map(({ name }) => String(name)).join();
 }
 
 describe('the document of a target', () => {
@@ -28,7 +25,16 @@ describe('the document of a target', () => {
     const { document } = watched();
     document.propose({ document: null });
     document.settled();
-    expect(() => document.current()).toThrow('has not been fetched');
+    expect(document.current()).toBeNull();
+  });
+
+  test('is told of when it comes', () => {
+    const { document, told } = watched();
+    const follower: { change: ((next: CompiledDocument) => void) | null } = { change: null };
+    document.propose({ document: null, follow: (change) => ((follower.change = change), () => {}) });
+    document.settled();
+    follower.change?.(compiled('one'));
+    expect(told).toEqual(['one']);
   });
 
   test('changes when the configuration that says so is live, not before', () => {
