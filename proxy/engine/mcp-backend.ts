@@ -33,6 +33,7 @@ import { type ThreadPeers, ThreadRelay } from '../mcp/session/relay/thread-relay
 import { SessionStore } from '../mcp/session/store.ts';
 import type { Target } from '../mcp/targets/contract.ts';
 import type { HttpCaller } from '../mcp/targets/http-caller.ts';
+import { named } from '../mcp/targets/named-failures.ts';
 import { negotiating } from '../mcp/targets/negotiate/target.ts';
 import { openApiTarget } from '../mcp/targets/openapi/connection.ts';
 import { compileDocument } from '../mcp/targets/openapi/document.ts';
@@ -187,7 +188,7 @@ function compileTarget(target: McpTarget, around: Around): Target {
     onMet: (version: string, told: JsonObject | null) => record.met(version, told),
   };
   const plain = traced(plainTarget(target, around), compiler.deps.maxBufferSize);
-  return counted(target.server.kind === 'openapi' ? plain : negotiating(plain, options), record);
+  return named(counted(target.server.kind === 'openapi' ? plain : negotiating(plain, options), record));
 }
 
 /** Without what may change while conversations last. */

@@ -162,7 +162,7 @@ class TargetAttempt {
       trace?.emit({ type: 'backendCallResult', status: null, error: message }, 'error', traceStart);
       if (span !== null) endCall(span, { request, origin, redaction, result: failure });
       end(this.#expired ? timedOut : outcomeOfError(failure));
-      return this.#expired ? { kind: 'refused', status: 504, reason: 'Timeout', message } : broken(failure.message);
+      return this.#expired ? { kind: 'refused', status: 504, reason: 'Timeout', message } : unreached(failure);
     }
   }
 
@@ -191,6 +191,13 @@ function answerOf(
 
 function broken(message: string): TargetFailure {
   return { kind: 'broken', message };
+}
+
+/** Logs may say where a target is, clients need not know. */
+function unreached({ kind, message, peer }: UpstreamError): TargetFailure {
+  const failure = { kind: 'broken', message } as const;
+  if (kind === 'dns') return { ...failure, shown: 'its host name cannot be resolved' };
+  return peer !== null && message.includes(peer) ? { ...failure, shown: 'the connection failed' } : failure;
 }
 
 function refusedBy({ status, reason, message }: Refusal): TargetFailure {

@@ -52,7 +52,12 @@ export type TargetFailure =
   /** It knows the session no more (HTTP 404, a program that has been started again). */
   | { readonly kind: 'forgotten'; readonly message: string }
   /** It could not be reached, went away, or broke its protocol. */
-  | { readonly kind: 'broken'; readonly message: string }
+  | {
+      readonly kind: 'broken';
+      readonly message: string;
+      /** What clients are told instead, where the message says where the target is. */
+      readonly shown?: string | undefined;
+    }
   /** It has no such thing: a stream of its own, a way to take answers. */
   | { readonly kind: 'unsupported'; readonly message: string }
   /** A policy of the connection refused the call, or its time is up. */
