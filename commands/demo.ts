@@ -20,6 +20,8 @@ interface Running {
   readonly stream: TraceStream;
 }
 
+/** How long the end waits for requests that are open. */
+const DRAIN_MS = 500;
 const DEFAULT_PORT = 4000;
 const DEFAULT_ADMIN_PORT = 15000;
 
@@ -40,7 +42,7 @@ export default class DemoCommand extends GwCommand {
     const { flags } = await this.parse(DemoCommand);
     const { prepareDemo } = await import('../src/demo/demo.ts');
     const { port, 'model-port': modelPort, 'admin-port': adminPort } = flags;
-    const demo = await prepareDemo({ port, modelPort, adminPort });
+    const demo = await this.#unlessStopped(prepareDemo({ port, modelPort, adminPort }));
     try {
       return await this.#withGateway(demo, flags);
     } finally {
@@ -51,17 +53,19 @@ export default class DemoCommand extends GwCommand {
   async #withGateway(demo: Demo, flags: { plain: boolean; traffic: boolean }): Promise<ExitCode | void> {
     const { Gateway, standaloneProvider } = await import('../proxy/index.ts');
     const held = this.#onTerminal(flags.plain) ? new HeldLog() : undefined;
-    const gateway = await Gateway.start({
-      provider: standaloneProvider({ kind: 'text', text: demo.text, name: 'demo' }, { env: this.cli.env }),
-      build: { version: this.config.version, gitRevision: '' },
-      // stdout is for the requests.
-      output: held ?? { write: (text) => write(this.cli.stderr, text) },
-    });
+    const gateway = await this.#unlessStopped(
+      Gateway.start({
+        provider: standaloneProvider({ kind: 'text', text: demo.text, name: 'demo' }, { env: this.cli.env }),
+        build: { version: this.config.version, gitRevision: '' },
+        // stdout is for the requests.
+        output: held ?? { write: (text) => write(this.cli.stderr, text) },
+      }),
+    );
     const admin = parseAdminAddress(gateway.addresses.admin ?? '');
     const client = new AdminClient(admin, { timeoutMs: 10_000 });
     let stopTraffic: () => void = () => {};
     try {
-      const stream = await client.trace({ follow: true });
+      const stream = await this.#unlessStopped(client.trace({ follow: true }));
       if (flags.traffic) stopTraffic = (await import('../src/demo/traffic.ts')).startTraffic(demo);
       return await (this.#onTerminal(flags.plain)
         ? this.#screen({ demo, gateway, stream })
@@ -69,9 +73,36 @@ export default class DemoCommand extends GwCommand {
     } finally {
       stopTraffic();
       await client.close();
-      await gateway.shutdown();
+      await this.#end(gateway);
       await write(this.cli.stderr, held?.release() ?? '');
     }
+  }
+
+  /** What is half started ends with the process: nobody waits for it. */
+  async #unlessStopped<T>(starting: Promise<T>): Promise<T> {
+    const { signal } = this.cli;
+    const settled = new AbortController();
+    const stopped = new Promise<never>((_, reject) => {
+      const stop = (): void => reject(signal.reason);
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop, { signal: settled.signal });
+    });
+    try {
+      return await Promise.race([starting, stopped]);
+    } finally {
+      settled.abort();
+    }
+  }
+
+  /** Requests that are open get a moment; whoever is in a hurry asks again. */
+  async #end(gateway: Gateway): Promise<void> {
+    const ended = gateway.shutdown();
+    const atOnce = (): void => void gateway.shutdown();
+    const timer = setTimeout(atOnce, DRAIN_MS);
+    this.cli.signal.addEventListener('abort', atOnce, { once: true });
+    await ended;
+    clearTimeout(timer);
+    this.cli.signal.removeEventListener('abort', atOnce);
   }
 
   #onTerminal(plain: boolean): boolean {
@@ -103,15 +134,16 @@ export default class DemoCommand extends GwCommand {
   }
 
   async #lines({ demo, gateway, stream }: Running): Promise<ExitCode> {
-    const giveBack = this.cli.takeSignals(() => stream.close());
-    // It came while the gateway was starting, which answers before it is heard here.
-    if (this.cli.signal.aborted) stream.close();
+    const { signal } = this.cli;
+    const stop = (): void => stream.close();
+    // Not taken over: a second one then ends the process.
+    signal.addEventListener('abort', stop, { once: true });
     void gateway.done.then(() => stream.close());
     try {
       await this.out(banner(demo, gateway, this.cli.self));
       for await (const line of requestLines(wholeRequests(stream))) await this.out(`${line}\n`);
     } finally {
-      giveBack();
+      signal.removeEventListener('abort', stop);
     }
     return exitCodes.ok;
   }
