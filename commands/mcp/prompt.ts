@@ -1,24 +1,26 @@
 import type { Client, Prompt } from '@modelcontextprotocol/client';
 import { Args } from '@oclif/core';
 import type { JsonObject, JsonValue } from '../../src/shared/json.ts';
-import { contentText } from '../../ui/text/mcp.ts';
+import { contentText, promptColumns } from '../../ui/text/mcp.ts';
+import { renderTable } from '../../ui/text/table.ts';
 import { outputFlag } from '../_base/flags.ts';
 import { GwCommand } from '../_base/gw-command.ts';
 import type { Asker } from '../_base/mcp/asker.ts';
 import { attended } from '../_base/mcp/attended.ts';
+import { onlyForLists } from '../_base/mcp/only-for-lists.ts';
 import { serverFlags, serverOf } from '../_base/mcp/server.ts';
 import { renderDocument } from '../_base/view.ts';
 
 export default class McpPrompt extends GwCommand {
   static override summary = 'Get a prompt through a gateway; without a name, list what there is.';
   static override description =
-    'Arguments are words name=value; on a terminal a form asks for those that the prompt needs and nobody gave. Messages go to stdout, each under the name of its role.';
+    'Arguments are words name=value; on a terminal a form asks for those that the prompt needs and nobody gave. Messages go to stdout, each under the name of its role. In the list, arguments in brackets may be left out; -o name prints the names alone.';
   static override usage = 'mcp prompt [NAME] [NAME=VALUE…] [flags]';
   static override strict = false;
   static override args = {
     name: Args.string({ ignoreStdin: true, description: 'Name of the prompt, as the list has it.' }),
   };
-  static override flags = { ...serverFlags, output: outputFlag(['text', 'json', 'yaml'] as const, 'text') };
+  static override flags = { ...serverFlags, output: outputFlag(['text', 'json', 'yaml', 'name'] as const, 'text') };
   static override examples = [
     'gwctl mcp prompt --local',
     'gwctl mcp prompt simple-prompt --url http://localhost:3000/mcp',
@@ -36,9 +38,11 @@ export default class McpPrompt extends GwCommand {
     if (name === undefined) {
       const { prompts } = await withServer(place, (client) => client.listPrompts(undefined, options));
       if (prompts.length === 0) await this.note('there are no prompts');
-      const text = flags.output === 'text' ? undefined : await renderDocument(prompts, flags.output);
-      return this.out(text ?? prompts.map((each) => `${each.name}\n`).join(''));
+      if (flags.output === 'name') return this.out(prompts.map((each) => `${each.name}\n`).join(''));
+      if (flags.output !== 'text') return this.out(await renderDocument(prompts, flags.output));
+      return this.out(renderTable(promptColumns, prompts, { width: this.columns }));
     }
+    if (flags.output === 'name') throw onlyForLists();
     const { textArguments } = await import('../../src/mcp/arguments.ts');
     // `as`: words of the command line.
     const given = textArguments((argv as string[]).slice(1));

@@ -136,11 +136,27 @@ describe('mcp call', () => {
 
 describe('mcp read and prompt', () => {
   test('list what there is, and get one', async () => {
-    const [uri = ''] = (await mcp('read')).stdout.split('\n');
+    const listed = (await mcp('read')).stdout.split('\n');
+    expect(listed[0]).toMatch(/^URI +NAME +TYPE +DESCRIPTION$/);
+    const [uri = ''] = (await mcp('read', '-o', 'name')).stdout.split('\n');
+    expect(listed[1]).toMatch(/ text\/\w+ /);
+    expect(listed[1]?.split(' ')[0]).toBe(uri);
     const { stdout } = await mcp('read', uri, '-o', 'json');
     expect(JSON.parse(stdout)).toMatchObject({ contents: [{ uri, text: expect.any(String) }] });
-    expect((await mcp('prompt')).stdout).toMatch(/^simple-prompt$/m);
+    const prompts = (await mcp('prompt')).stdout;
+    expect(prompts).toMatch(/^NAME +ARGUMENTS +DESCRIPTION\n/);
+    expect(prompts).toMatch(/^simple-prompt +- +\w/m);
+    expect(prompts).toMatch(/^args-prompt +city \[state\] +\w/m);
+    expect((await mcp('prompt', '-o', 'name')).stdout).toMatch(/^simple-prompt$/m);
     expect((await mcp('prompt', 'args-prompt', 'city=Bern', 'state=BE')).stdout).toMatch(/^user:\n.*Bern/);
+  });
+
+  test.each([
+    ['read', 'memo:a'],
+    ['prompt', 'simple-prompt'],
+  ])('print names of lists alone: %s', async (command, name) => {
+    const { code, stderr } = await mcp(command, name, '-o', 'name');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('-o name')]);
   });
 
   test('tell the server from a place where none is', async () => {

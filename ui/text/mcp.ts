@@ -16,12 +16,47 @@ export const toolColumns: readonly Column<ListedTool>[] = [
   { title: 'DESCRIPTION', value: ({ title, description }) => firstLine(description ?? title ?? ''), cut: 'end' },
 ];
 
+export interface ListedPrompt {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly arguments?: readonly { readonly name: string; readonly required?: boolean | undefined }[] | undefined;
+}
+
+export const promptColumns: readonly Column<ListedPrompt>[] = [
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'ARGUMENTS', value: (prompt) => neededFirst((prompt.arguments ?? []).map(argumentText)) },
+  { title: 'DESCRIPTION', value: ({ title, description }) => firstLine(description ?? title ?? ''), cut: 'end' },
+];
+
+export interface ListedResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly mimeType?: string | undefined;
+}
+
+export const resourceColumns: readonly Column<ListedResource>[] = [
+  { title: 'URI', value: ({ uri }) => uri },
+  { title: 'NAME', value: ({ name, title }) => firstLine(title ?? name), cut: 'end' },
+  { title: 'TYPE', value: ({ mimeType }) => mimeType ?? '-' },
+  { title: 'DESCRIPTION', value: ({ description }) => firstLine(description ?? ''), cut: 'end' },
+];
+
 /** `a b [c]`: those in brackets may be left out; `a.b` is a field of an object. */
 function argumentsText(schema: unknown): string {
-  const shown = namesOf(schema, '', true);
+  return neededFirst(namesOf(schema, '', true));
+}
+
+function neededFirst(shown: readonly string[]): string {
   return shown.length === 0
     ? '-'
     : shown.toSorted((a, b) => Number(a.startsWith('[')) - Number(b.startsWith('['))).join(' ');
+}
+
+function argumentText({ name, required }: { readonly name: string; readonly required?: boolean | undefined }): string {
+  return required === true ? name : `[${name}]`;
 }
 
 function namesOf(schema: unknown, before: string, isNeeded: boolean): string[] {
