@@ -186,6 +186,7 @@ function compileTarget(target: McpTarget, around: Around): Target {
     answers: backend.stateful,
     clock,
     onMet: (version: string, told: JsonObject | null) => record.met(version, told),
+    onResumed: (version: string) => record.resumed(version),
   };
   const plain = traced(plainTarget(target, around), compiler.deps.maxBufferSize);
   return named(counted(target.server.kind === 'openapi' ? plain : negotiating(plain, options), record));

@@ -85,6 +85,27 @@ test('servers over HTTP and programs are told of, whichever thread a request cam
   expect(await rowsOf(gateway)).toMatchObject({ http: { sessions: 1 }, program: { sessions: 1, backendSessions: 1 } });
 });
 
+test('a replica that goes on with a session tells the version that it goes on in', async () => {
+  const text = `config: {adminAddr: "127.0.0.1:1", statsAddr: "127.0.0.1:1", readinessAddr: "127.0.0.1:1", session: {key: "${'ab'.repeat(32)}"}}
+mcp:\n  port: 800\n  targets:\n${http()}`;
+  const first = cleanup.add(await startGateway(text));
+  const replica = cleanup.add(await startGateway(text));
+  const { client, transport } = await connected(first);
+  await client.ping();
+  const answer = await fetch(`http://127.0.0.1:${replica.port(800)}/mcp`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-session-id': transport.sessionId ?? '',
+      'mcp-protocol-version': '2025-11-25',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  });
+  expect(await answer.text()).toContain('echo');
+  expect((await rowsOf(replica))['http']).toMatchObject({ state: 'ok', protocolVersions: ['2025-11-25'] });
+});
+
 test('sessions that any thread may go on with are counted once, and not when they have ended', async () => {
   const gateway = cleanup.add(await started(`  targets:\n${http()}`, 3));
   const { client, transport } = await connected(gateway);

@@ -31,9 +31,9 @@ const wide: readonly Column<McpRow>[] = [
 ];
 
 const toolColumns = (rows: readonly McpToolRow[]): readonly Column<McpToolRow>[] => [
+  { title: 'BACKEND', value: shownBackendName(rows) },
   { title: 'TOOL', value: (row) => row.tool },
   { title: 'TARGET', value: (row) => row.target },
-  { title: 'NAME', value: shownBackendName(rows) },
 ];
 
 const servers: Listing<McpRow> = {
@@ -56,7 +56,7 @@ const tools: Listing<McpToolRow> = {
 export default class ConfigMcp extends GwCommand {
   static override summary = 'MCP servers: transport, protocol version, state, sessions, tools and calls.';
   static override description =
-    'One line for each target of a backend. VERSION is the protocol version that a conversation with it has agreed on last. STATE is that of the last call: ok, failing with the time since the first failure, evicted with the time left, or not asked; of a program that ends before it answers also when it may be started again.\nSESSIONS are those of clients that are open in all threads and have one of the target. TOOLS are those that it listed last, with + where there are pages that nobody has asked for. CALLS counts requests since the proxy was started, and in brackets those that had no answer or a failure of HTTP.\n-o wide adds ERRORS (calls that were answered with an error of JSON-RPC), programs that run, those that wait for a conversation (spare) and restarts, what the server calls itself, its address or command, the sessions and modes of the backend, and the last error with its time.\n--tools lists the tools by the names that clients use.';
+    'One line for each target of a backend. VERSION is the protocol version that a conversation with it has agreed on last; where none was begun here, the one that a session of another replica goes on in. STATE is that of the last call: ok, failing with the time since the first failure, evicted with the time left, or not asked; of a program that ends before it answers also when it may be started again.\nSESSIONS are those of clients that are open in all threads and have one of the target. TOOLS are those that it listed last, with + where there are pages that nobody has asked for. CALLS counts requests since the proxy was started, and in brackets those that had no answer or a failure of HTTP.\n-o wide adds ERRORS (calls that were answered with an error of JSON-RPC), programs that run, those that wait for a conversation (spare) and restarts, what the server calls itself, its address or command, the sessions and modes of the backend, and the last error with its time.\n--tools lists the tools by the names that clients use, as the servers listed them: what rules of mcpAuthorization hide from some clients or from all stands there too.';
   static override aliases = spellings.shown;
   static override hiddenAliases = spellings.hidden;
   static override args = resourceArg;

@@ -97,6 +97,11 @@ export class TargetRecord implements LastingState {
     this.#server = { name: textOf(info['name']), version: textOf(info['version']) };
   }
 
+  /** A session that was begun elsewhere goes on in this version; what was agreed here says more. */
+  resumed(version: string): void {
+    if (this.#versions.size === 0) this.#versions.add(clipped(version, MAX_NAME));
+  }
+
   /** A page of its tools; the first one where `continues` is false. */
   listed(result: JsonObject, continues: boolean): void {
     const { tools, nextCursor } = result;

@@ -12,6 +12,8 @@ export interface NegotiatingOptions {
   readonly clock: Clock;
   /** Told with which version a conversation goes on, and what the target has told of itself, where it was asked. */
   readonly onMet?: ((version: string, told: JsonObject | null) => void) | undefined;
+  /** Told the version of the client whose session was begun elsewhere, with each of its messages. */
+  readonly onResumed?: ((version: string) => void) | undefined;
 }
 
 /** What a conversation is made of. */

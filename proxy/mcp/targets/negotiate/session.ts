@@ -111,6 +111,7 @@ export class PeerSession implements TargetConnection {
     const params =
       era === 'legacy' && !this.#parts.options.answers ? withoutClientFeatures('', message.params) : message.params;
     const own = params === message.params ? message : { ...message, params };
+    if (peer.version === '' && call.version !== null) this.#parts.options.onResumed?.(call.version);
     relay.carry(this.#connection.request(own, inVersion(call, peer), this.#sinkOf(errand, peer)));
     if (era === 'legacy') this.#wishes.note(message);
   }
