@@ -1,5 +1,6 @@
 import type { Log } from '../../../../src/shared/log.ts';
 import type { Clock } from '../../../exchange/wait.ts';
+import type { KnownLines } from './known-lines.ts';
 import { LineReader } from './line-reader.ts';
 
 /** What of one line is logged, bytes. */
@@ -11,13 +12,18 @@ export class ProgramLog {
   readonly #target: string;
   readonly #log: Log;
   readonly #clock: Clock;
+  readonly #known: KnownLines | null;
   /** Begins again in the middle of lines that are longer than what is shown of them. */
   #reader: LineReader;
   #skipping = false;
   #second = Number.NEGATIVE_INFINITY;
   #lines = 0;
+  /** Since the beginning. */
+  #told = 0;
 
-  constructor(target: string, log: Log, clock: Clock) {
+  /** `known` is what other programs of the target have said before. */
+  constructor(target: string, log: Log, clock: Clock, known: KnownLines | null = null) {
+    this.#known = known;
     this.#target = target;
     this.#log = log;
     this.#clock = clock;
@@ -76,7 +82,12 @@ export class ProgramLog {
   }
 
   #tell(line: Buffer): void {
-    if (this.#log.enabled('info') && this.#mayTell()) this.#log.info(shown(line), { target: this.#target });
+    if (!this.#log.enabled('info')) return;
+    const text = shown(line);
+    const nth = this.#told;
+    this.#told += 1;
+    const level = this.#known?.repeats(text, nth) === true ? 'debug' : 'info';
+    if (this.#log.enabled(level) && this.#mayTell()) this.#log[level](text, { target: this.#target });
   }
 
   #mayTell(): boolean {

@@ -5,6 +5,7 @@ import type { Target } from '../contract.ts';
 import { Backoff } from './backoff.ts';
 import { commandOf, type Environment } from './command.ts';
 import { type ProgramWatch, StdioConnection } from './connection.ts';
+import { KnownLines } from './known-lines.ts';
 import { ProgramLog } from './program-log.ts';
 import type { Program, ProgramEvents } from './program.ts';
 import type { Programs } from './programs.ts';
@@ -30,18 +31,19 @@ export interface StdioTargetOptions {
 export function stdioTarget(options: StdioTargetOptions): Target {
   const { name, server, environment, programs, clock, log, maxLineBytes, watch, spare } = options;
   const stillborn = new Backoff(clock);
+  const known = new KnownLines(clock);
   const start = (events: ProgramEvents, lines: ProgramLog): Program | string =>
     programs.start({ command: commandOf(server, environment), events, log: lines, maxLineBytes });
   const prepare = (): void => {
     if (programs.full) return;
-    const lines = new ProgramLog(name, log, clock);
+    const lines = new ProgramLog(name, log, clock, known);
     spare?.prepare((events) => start(events, lines), lines);
   };
   return {
     name,
     transport: 'stdio',
     connect: (_state, lone = false) => {
-      const lines = new ProgramLog(name, log, clock);
+      const lines = new ProgramLog(name, log, clock, known);
       return new StdioConnection({
         name,
         clock,
