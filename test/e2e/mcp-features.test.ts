@@ -86,6 +86,10 @@ async function byNew(server: Server, port: number | null): Promise<Transcript> {
   return settled(await walk(client, all, port !== null && port >= 90 ? prefixed : plain));
 }
 
+function asListed(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
 /** What the server refuses. */
 function failures(said: Transcript): string[] {
   const failed = Object.entries(said).filter(([, value]) => Object.hasOwn(Object(value), 'failed'));
@@ -111,9 +115,11 @@ describe.each(SERVERS)('at a server over %s', (server) => {
     ['the second generation', byNew],
   ])('a client of %s meets the same through the gateway, under names with and without prefixes', async (_name, by) => {
     const [direct, through, renamed] = await Promise.all([by(server, null), by(server, 80), by(server, 90)]);
-    expect(through).toEqual(direct);
+    // A library that opens a stream again may be asked again what it has answered: through the gateway it is not.
+    const once = { ...direct, asked: [...new Set(asListed(direct['asked']))] };
+    expect(through).toEqual(once);
     // Cursors of lists that are made of several are the gateway's own; this server takes any.
-    expect({ ...renamed, 'a bad cursor': direct['a bad cursor'] }).toEqual(direct);
+    expect({ ...renamed, 'a bad cursor': direct['a bad cursor'] }).toEqual(once);
     expect(renamed['a bad cursor']).toMatchObject({ failed: { code: -32_602 } });
     expect(failures(direct)).toEqual(REFUSED);
   });
