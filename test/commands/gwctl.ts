@@ -18,7 +18,7 @@ export interface RunOptions {
 }
 
 /** Hundreds of processes strip the types of the same files. */
-const cache = join(tmpdir(), 'gwctl-test-compile-cache');
+const cache = process.env['NODE_COMPILE_CACHE'] ?? join(tmpdir(), 'gwctl-test-compile-cache');
 
 const launcher = fileURLToPath(new URL('from-source.ts', import.meta.url));
 
