@@ -152,7 +152,7 @@ describe('a session', () => {
 
   test('that is never begun is not left at the target', async () => {
     const target = cleanup.add(await sessionTarget());
-    const { mcp } = await gatewayTo(target);
+    const { mcp, logged } = await gatewayTo(target);
     const asking = target.server.listeners('request');
     target.server.removeAllListeners('request');
     const came = Promise.withResolvers<() => void>();
@@ -166,6 +166,7 @@ describe('a session', () => {
     leaving.end(JSON.stringify({ jsonrpc: '2.0', ...handshake }));
     const goOn = await came.promise;
     leaving.destroy();
+    await logged('http.status=499');
     goOn();
     await eventually('the session is ended', () => target.heard.includes('DELETE') && target.sessions.size === 0);
   });

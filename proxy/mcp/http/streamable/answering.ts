@@ -98,7 +98,11 @@ class Answering implements CallSink {
     const headers = eventHeaders();
     const refusedBy = call.exchange.attributes.mcp?.refusedBy ?? null;
     if (refusedBy !== null) headers.append(REASON_HEADER, refusedBy);
-    if (this.#holds && answer.kind === 'result' && session.id !== null) headers.append(SESSION_HEADER, session.id);
+    if (this.#holds && answer.kind === 'result' && session.id !== null) {
+      headers.append(SESSION_HEADER, session.id);
+      // A client that leaves before it has the id cannot end the session.
+      call.exchange.onClientGone(() => void session.close(call));
+    }
     const frames = this.#held.length === 0 ? frameOf(answer) : Buffer.concat([...this.#held, answer].map(frameOf));
     return { status, headers, body: new BufferedBody(frames) };
   }

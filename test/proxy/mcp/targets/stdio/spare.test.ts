@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import type { Target, TargetConnection } from '../../../../../proxy/mcp/targets/contract.ts';
@@ -150,23 +153,33 @@ describe('a program that waits', () => {
   });
 
   test('and dies by itself is told of and not replaced; nobody has to wait for that', async () => {
-    const target = served('setTimeout(() => { if (heard.length === 0) process.exit(4); }, 30);');
+    const flag = join(await mkdtemp(join(tmpdir(), 'gwctl-spare-')), 'die');
+    const asked = `heard.length > 0 || !process.getBuiltinModule('node:fs').existsSync(${JSON.stringify(flag)})`;
+    const target = served(`setInterval(() => { if (!(${asked})) process.exit(4); }, 5).unref();`);
+    // A program that was asked something may hear of it late: only those that wait meet the flag.
+    const dies = async (): Promise<void> => {
+      await writeFile(flag, '');
+      await until(() => watch.spares === 0);
+      await rm(flag);
+    };
     await lone(target);
-    await until(() => watch.spares === 0);
+    await dies();
     expect(its.log.join('\n')).toContain('the program ended with code 4, though nobody had asked it anything');
     await lone(target);
     expect(watch.sparesBegun).toBe(1);
     clock.pass(250);
     await lone(target);
     expect(watch.sparesBegun).toBe(2);
-    await until(() => watch.spares === 0);
+    await dies();
     clock.pass(250);
     await lone(target);
     expect(watch.sparesBegun).toBe(2);
     clock.pass(250);
     await lone(target);
     expect(watch.sparesBegun).toBe(3);
+    await dies();
     await until(() => its.programs.count === 0);
+    await rm(dirname(flag), { recursive: true });
   });
 
   test('and has just died is not taken', async () => {
