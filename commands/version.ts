@@ -66,7 +66,13 @@ export default class Version extends GwCommand {
 function isAbsent(error: unknown): boolean {
   if (error instanceof UnreachableError) return true;
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  return code === 'GW_UNREACHABLE' || code === 'GW_ADMIN_PROTOCOL' || code === 'GW_TIMEOUT' || code === 'GW_NOT_A_DUMP' || code === 'GW_NOT_LIVE';
+  return (
+    code === 'GW_UNREACHABLE' ||
+    code === 'GW_ADMIN_PROTOCOL' ||
+    code === 'GW_TIMEOUT' ||
+    code === 'GW_NOT_A_DUMP' ||
+    code === 'GW_NOT_LIVE'
+  );
 }
 
 function pairs(
