@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import type { ConnectionFacts } from '../exchange/connection.ts';
+import { nobody } from '../exchange/connection.ts';
 import { Exchange } from '../exchange/exchange.ts';
 import type { HttpRequest } from '../exchange/message.ts';
 import type { Transport } from '../exchange/transport.ts';
@@ -30,20 +30,6 @@ export function mcpThreadOf(init: DataPlaneInit, runtime: () => Runtime): McpThr
     unattended: (request: HttpRequest) => new Exchange(request, nobody, nowhere, null),
   };
 }
-
-/** Who asks where the gateway does something by itself. */
-const nobody: ConnectionFacts = {
-  id: 0,
-  bind: '',
-  bindPort: 0,
-  sourceAddress: '127.0.0.1',
-  sourcePort: 0,
-  rawAddress: '127.0.0.1',
-  rawPort: 0,
-  destinationAddress: '127.0.0.1',
-  destinationPort: 0,
-  tls: null,
-};
 
 const nowhere: Transport = {
   respond() {},

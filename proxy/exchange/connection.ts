@@ -40,3 +40,17 @@ export interface PeerIdentity {
   /** PEM */
   readonly certificate: string;
 }
+
+/** Whose the requests are that the gateway makes by itself. */
+export const nobody: ConnectionFacts = {
+  id: 0,
+  bind: '',
+  bindPort: 0,
+  sourceAddress: '127.0.0.1',
+  sourcePort: 0,
+  rawAddress: '127.0.0.1',
+  rawPort: 0,
+  destinationAddress: '127.0.0.1',
+  destinationPort: 0,
+  tls: null,
+};

@@ -8,6 +8,7 @@ import { CelError, isMap, typeName } from '../../src/cel/value/value.ts';
 import type { HttpRequest } from '../exchange/message.ts';
 import { Attributes } from '../exchange/attributes.ts';
 import { BufferedBody, emptyBody } from '../exchange/body.ts';
+import { nobody } from '../exchange/connection.ts';
 import { Headers } from '../exchange/headers.ts';
 import type { ExplainQuestion } from '../../src/admin/protocol/explanation.ts';
 import type { EvalContext } from './contract.ts';
@@ -105,17 +106,6 @@ function contextOf({ request }: EvaluationInput): EvalContext {
     attributes: new Attributes(),
     progress: null,
     trace: null,
-    connection: {
-      id: 0,
-      bind: '',
-      bindPort: 0,
-      sourceAddress: '127.0.0.1',
-      sourcePort: 0,
-      rawAddress: '127.0.0.1',
-      rawPort: 0,
-      destinationAddress: '127.0.0.1',
-      destinationPort: 0,
-      tls: null,
-    },
+    connection: nobody,
   };
 }

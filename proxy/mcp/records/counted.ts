@@ -1,62 +1,29 @@
-import type { RpcAnswer, RpcMessage, RpcNotification, RpcRequest } from '../message/message.ts';
-import type {
-  CallSink,
-  Calling,
-  Target,
-  TargetCall,
-  TargetConnection,
-  TargetFailure,
-  TargetState,
-} from '../targets/contract.ts';
+import type { RpcAnswer, RpcMessage, RpcRequest } from '../message/message.ts';
+import type { CallSink, Calling, Target, TargetCall, TargetConnection, TargetFailure } from '../targets/contract.ts';
+import { around, PassingConnection } from '../targets/passing.ts';
 import type { TargetRecord } from './target-record.ts';
 
 /** The target, with a record of what its conversations come to. */
 export function counted(target: Target, record: TargetRecord): Target {
-  const { name, transport } = target;
   // What a document tells is answered without asking the service.
-  const only = transport === 'openapi' ? 'tools/call' : null;
-  return {
-    name,
-    transport,
-    connect: (state, lone) => new CountedConnection(target.connect(state, lone), record, only),
-  };
+  const only = target.transport === 'openapi' ? 'tools/call' : null;
+  return around(target, (connection) => new CountedConnection(connection, record, only));
 }
 
-class CountedConnection implements TargetConnection {
-  readonly #connection: TargetConnection;
+class CountedConnection extends PassingConnection {
   readonly #record: TargetRecord;
   readonly #only: string | null;
 
   constructor(connection: TargetConnection, record: TargetRecord, only: string | null) {
-    this.#connection = connection;
+    super(connection);
     this.#record = record;
     this.#only = only;
   }
 
-  get state(): TargetState | null {
-    return this.#connection.state;
-  }
-
-  request(message: RpcRequest, call: TargetCall, sink: CallSink): Calling {
-    if (this.#only !== null && message.method !== this.#only) return this.#connection.request(message, call, sink);
+  override request(message: RpcRequest, call: TargetCall, sink: CallSink): Calling {
+    if (this.#only !== null && message.method !== this.#only) return super.request(message, call, sink);
     this.#record.called();
-    return this.#connection.request(message, call, new CountedCall(message, sink, this.#record));
-  }
-
-  post(message: RpcNotification | RpcAnswer, call: TargetCall): Promise<TargetFailure | null> {
-    return this.#connection.post(message, call);
-  }
-
-  listen(call: TargetCall, sink: CallSink): Calling {
-    return this.#connection.listen(call, sink);
-  }
-
-  close(call: TargetCall | null): Promise<TargetFailure | null> {
-    return this.#connection.close(call);
-  }
-
-  leave(): void {
-    this.#connection.leave();
+    return super.request(message, call, new CountedCall(message, sink, this.#record));
   }
 }
 

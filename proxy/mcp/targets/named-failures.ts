@@ -1,51 +1,34 @@
 import type { RpcAnswer, RpcNotification, RpcRequest } from '../message/message.ts';
-import type {
-  CallSink,
-  Calling,
-  Target,
-  TargetCall,
-  TargetConnection,
-  TargetFailure,
-  TargetState,
-} from './contract.ts';
+import type { CallSink, Calling, Target, TargetCall, TargetConnection, TargetFailure } from './contract.ts';
+import { around, PassingConnection } from './passing.ts';
 
 /** The target, whose failures say which one it is: clients see one server. Around everything that tells logs of them. */
 export function named(target: Target): Target {
-  const { name, transport } = target;
-  return { name, transport, connect: (state, lone) => new NamedConnection(name, target.connect(state, lone)) };
+  return around(target, (connection) => new NamedConnection(target.name, connection));
 }
 
-class NamedConnection implements TargetConnection {
+class NamedConnection extends PassingConnection {
   readonly #name: string;
-  readonly #connection: TargetConnection;
 
   constructor(name: string, connection: TargetConnection) {
+    super(connection);
     this.#name = name;
-    this.#connection = connection;
   }
 
-  get state(): TargetState | null {
-    return this.#connection.state;
+  override request(message: RpcRequest, call: TargetCall, sink: CallSink): Calling {
+    return super.request(message, call, this.#sink(sink));
   }
 
-  request(message: RpcRequest, call: TargetCall, sink: CallSink): Calling {
-    return this.#connection.request(message, call, this.#sink(sink));
+  override async post(message: RpcNotification | RpcAnswer, call: TargetCall): Promise<TargetFailure | null> {
+    return withName(this.#name, await super.post(message, call));
   }
 
-  async post(message: RpcNotification | RpcAnswer, call: TargetCall): Promise<TargetFailure | null> {
-    return withName(this.#name, await this.#connection.post(message, call));
+  override listen(call: TargetCall, sink: CallSink): Calling {
+    return super.listen(call, this.#sink(sink));
   }
 
-  listen(call: TargetCall, sink: CallSink): Calling {
-    return this.#connection.listen(call, this.#sink(sink));
-  }
-
-  async close(call: TargetCall | null): Promise<TargetFailure | null> {
-    return withName(this.#name, await this.#connection.close(call));
-  }
-
-  leave(): void {
-    this.#connection.leave();
+  override async close(call: TargetCall | null): Promise<TargetFailure | null> {
+    return withName(this.#name, await super.close(call));
   }
 
   #sink(sink: CallSink): CallSink {
